@@ -1,0 +1,72 @@
+// A method of `sharelearn fit`: its options and its run. One file a method, one line in methods.cpp.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+#include "sharelearn/data/dataset.hpp"
+#include "sharelearn/data/read.hpp"
+#include "sharelearn/data/scaling.hpp"
+#include "sharelearn/model/model.hpp"
+#include "sharelearn/run/context.hpp"
+
+namespace sharelearn::cli {
+
+/// Options every method of `fit` has.
+struct CommonOptions {
+  std::string train;   ///< data to learn from; "-": standard input
+  std::string test;    ///< data to report the error on
+  std::string model;   ///< where to write the model
+  std::string report;  ///< where to write the JSON report
+  ReadOptions read;
+  std::string format = "auto";
+  std::string missing = "error";
+  int threads = 0;
+  std::uint64_t seed = 1;
+  std::string scale;  ///< none|minmax|standard; empty: the method's default
+  bool bias = true;
+  double tolerance = 0;               ///< 0: the method's default
+  double holdout = 0;                 ///< fraction of the training rows held out as test set
+  std::string class_weight = "none";  ///< none|balanced
+  bool quiet = false;
+};
+
+/// What a batch method gets: the data as read (not yet scaled) and the world.
+struct FitInput {
+  Dataset train;
+  std::optional<Dataset> test;
+  const CommonOptions& common;
+  Context context;
+};
+
+struct FitResult {
+  ModelPtr model;
+  /// The method's part of the report: objective, loss, rounds ... (DESIGN's fields); the driver adds method,
+  /// options, data, seconds and peak_bytes.
+  nlohmann::json report;
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  /// Declares the method's own options.
+  virtual void declare(OptionSet& options) = 0;
+  /// Learns. Called by run().
+  virtual FitResult fit(FitInput& input) = 0;
+  /// Scaling when the user names none.
+  virtual ScalingKind default_scaling() const { return ScalingKind::minmax; }
+  /// The whole of `fit METHOD`: read, learn, write. Methods that stream override it.
+  virtual int run(const CommonOptions& common, const nlohmann::json& options);
+};
+
+/// Every method, in the order of the help.
+std::vector<std::unique_ptr<Method>> all_methods();
+
+}  // namespace sharelearn::cli

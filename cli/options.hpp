@@ -1,0 +1,45 @@
+// Options of a command, declared once: the parser, the help, the checks and the report's "options" all read
+// this table.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace sharelearn::cli {
+
+class OptionSet {
+ public:
+  explicit OptionSet(CLI::App& app) : app_(app) {}
+
+  /// --name VALUE with its default shown; the value is reported under the name without dashes.
+  template <class T>
+  CLI::Option* add(const std::string& flag, T& value, const std::string& help) {
+    record(flag, [&value] { return nlohmann::json(value); });
+    return app_.add_option(flag, value, help)->capture_default_str();
+  }
+
+  /// --name (and --no-name, where `flag` is "--name,!--no-name").
+  CLI::Option* add_flag(const std::string& flag, bool& value, const std::string& help) {
+    record(flag, [&value] { return nlohmann::json(value); });
+    return app_.add_flag(flag, value, help);
+  }
+
+  /// A choice of words.
+  CLI::Option* add_choice(const std::string& flag, std::string& value,
+                          const std::vector<std::string>& choices, const std::string& help) {
+    return add(flag, value, help)->check(CLI::IsMember(choices));
+  }
+
+  /// Every option with its value, as the report and the model keep it.
+  nlohmann::json values() const;
+
+ private:
+  void record(const std::string& flag, std::function<nlohmann::json()> get);
+  CLI::App& app_;
+  std::vector<std::pair<std::string, std::function<nlohmann::json()>>> getters_;
+};
+
+}  // namespace sharelearn::cli

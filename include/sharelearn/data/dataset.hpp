@@ -1,0 +1,68 @@
+// A data set as it was read: the matrix, the labels as text, and what the learners make of the labels.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+/// Text labels, each distinct one stored once. Numbers are kept in canonical form ("+1" and "1.0" are "1").
+struct LabelColumn {
+  std::vector<std::string> names;  ///< distinct labels, in order of first appearance
+  std::vector<std::int32_t> id;    ///< of each row: index into names; -1 where a row has no label
+  bool empty() const { return id.empty(); }
+};
+
+struct Dataset {
+  Matrix x;
+  std::vector<std::string> column_names;  ///< empty where the data names no columns
+  LabelColumn label;
+  LabelColumn task;            ///< `qid:` of each row; empty where there is none
+  std::vector<double> weight;  ///< empty: every row weighs 1
+  std::string source;          ///< file name, for messages
+  Index rows() const { return x.rows(); }
+  Index columns() const { return x.cols(); }
+};
+
+/// The rows named, in that order, with their labels, tasks and weights.
+Dataset select_rows(const Dataset& data, std::span<const Index> rows);
+
+/// Class labels: names in the product's order and the class of each row.
+struct Classes {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> of_row;  ///< -1: a class that `names` does not hold
+  Index count() const { return static_cast<Index>(names.size()); }
+};
+
+/// Classes of a batch method: ascending, as numbers if all are numbers, else as text.
+/// Throws InputError if a row has no label or there are fewer than `least` classes.
+Classes classes_of(const Dataset& data, Index least = 2);
+/// Rows mapped to classes known already (of a model); unknown labels become -1.
+Classes classes_of(const Dataset& data, const std::vector<std::string>& known);
+
+/// Numbers for regression; throws InputError naming the row whose label is no number.
+std::vector<double> values_of(const Dataset& data);
+
+/// Tasks that label every row: `1,3` lists the positive ones.
+struct Tasks {
+  std::vector<std::string> names;
+  std::vector<std::int8_t>
+      sign;  ///< rows x tasks, row-major: +1, -1, or 0 where the task does not label the row
+  Index count() const { return static_cast<Index>(names.size()); }
+};
+/// From comma lists of positive tasks, or, where `data.task` is set, one task a row with labels of two values
+/// (the larger is +1). `known` (of a model) fixes the order; otherwise ascending as classes are.
+Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known = nullptr);
+
+/// Ascending as numbers if all are numbers, else as text.
+void sort_labels(std::vector<std::string>& names);
+
+/// Weights that sum to 1: the rows' own times the class weights, or 1/m.
+/// `balanced` multiplies each row by m / (k * rows of its class).
+std::vector<double> normalised_weights(const Dataset& data, const Classes* balanced = nullptr);
+
+}  // namespace sharelearn

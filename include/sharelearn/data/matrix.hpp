@@ -1,0 +1,154 @@
+// The data matrix: m examples by d columns, float32, stored by columns, dense or sparse.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace sharelearn {
+
+using Index = std::int64_t;
+
+/// Rows per block of every batch sum. Fixed, so that sums do not depend on the number of threads.
+inline constexpr Index kBlockRows = 1024;
+
+inline Index blocks_of(Index rows) {
+  return (rows + kBlockRows - 1) / kBlockRows;
+}
+
+/// Rows [begin, end).
+struct RowRange {
+  Index begin = 0;
+  Index end = 0;
+  Index size() const { return end - begin; }
+};
+
+inline RowRange block_range(Index block, Index rows) {
+  const Index begin = block * kBlockRows;
+  return {begin, begin + kBlockRows < rows ? begin + kBlockRows : rows};
+}
+
+/// Allocator for SIMD: 64-byte alignment, and no initialisation of what is about to be overwritten.
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
+  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
+};
+
+template <class T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+/// A column-major matrix whose columns each start on a 64-byte border. Columns are padded with zeros.
+template <class T>
+class Grid {
+ public:
+  Grid() = default;
+  Grid(Index rows, Index cols)
+      : rows_(rows),
+        cols_(cols),
+        stride_(padded(rows)),
+        data_(static_cast<std::size_t>(stride_ * cols), T{}) {}
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  /// Distance between the starts of two columns, in elements.
+  Index stride() const { return stride_; }
+  T* column(Index j) { return data_.data() + j * stride_; }
+  const T* column(Index j) const { return data_.data() + j * stride_; }
+  std::span<T> column_span(Index j) { return {column(j), static_cast<std::size_t>(rows_)}; }
+  std::span<const T> column_span(Index j) const { return {column(j), static_cast<std::size_t>(rows_)}; }
+  T& operator()(Index i, Index j) { return column(j)[i]; }
+  const T& operator()(Index i, Index j) const { return column(j)[i]; }
+  T* data() { return data_.data(); }
+  const T* data() const { return data_.data(); }
+  void fill(T value) { data_.assign(data_.size(), value); }
+  /// Appends `count` zero columns.
+  void append_columns(Index count) {
+    cols_ += count;
+    data_.resize(static_cast<std::size_t>(stride_ * cols_), T{});
+  }
+
+ private:
+  static Index padded(Index rows) {
+    constexpr Index lanes = static_cast<Index>(64 / sizeof(T));
+    return (rows + lanes - 1) / lanes * lanes;
+  }
+  Index rows_ = 0, cols_ = 0, stride_ = 0;
+  AlignedVector<T> data_;
+};
+
+using DenseMatrix = Grid<float>;
+
+/// Compressed sparse columns. Rows ascend within a column; explicit zeros do not occur.
+struct SparseMatrix {
+  Index rows = 0;
+  Index cols = 0;
+  std::vector<Index> start;        ///< cols + 1 offsets into row and value
+  std::vector<std::uint32_t> row;  ///< row of each entry
+  std::vector<float> value;
+
+  Index nonzeros() const { return static_cast<Index>(value.size()); }
+  std::span<const std::uint32_t> column_rows(Index j) const {
+    return {row.data() + at(j), static_cast<std::size_t>(at(j + 1) - at(j))};
+  }
+  std::span<const float> column_values(Index j) const {
+    return {value.data() + at(j), static_cast<std::size_t>(at(j + 1) - at(j))};
+  }
+
+ private:
+  Index at(Index j) const { return start[static_cast<std::size_t>(j)]; }
+};
+
+/// Dense or sparse, behind one set of questions.
+class Matrix {
+ public:
+  Matrix() = default;
+  Matrix(DenseMatrix dense) : storage_(std::move(dense)) {}
+  Matrix(SparseMatrix sparse) : storage_(std::move(sparse)) {}
+
+  bool is_sparse() const { return std::holds_alternative<SparseMatrix>(storage_); }
+  Index rows() const;
+  Index cols() const;
+  DenseMatrix& dense() { return std::get<DenseMatrix>(storage_); }
+  const DenseMatrix& dense() const { return std::get<DenseMatrix>(storage_); }
+  SparseMatrix& sparse() { return std::get<SparseMatrix>(storage_); }
+  const SparseMatrix& sparse() const { return std::get<SparseMatrix>(storage_); }
+
+  /// Writes all rows() values of column j, zeros included.
+  void copy_column(Index j, float* out) const;
+  /// The rows named, in that order.
+  Matrix select_rows(std::span<const Index> rows) const;
+  /// A dense copy (of a sparse matrix: d * m floats).
+  DenseMatrix to_dense() const;
+  /// Bytes held.
+  Index bytes() const;
+
+ private:
+  std::variant<DenseMatrix, SparseMatrix> storage_;
+};
+
+/// One example as the online learners and readers see it: ascending column indices with their values.
+struct SparseRow {
+  std::vector<Index> index;
+  std::vector<float> value;
+};
+
+/// The same entries by rows (compressed sparse rows): what the online learners walk over.
+struct RowMatrix {
+  Index rows = 0;
+  Index cols = 0;
+  std::vector<Index> start;
+  std::vector<std::uint32_t> column;
+  std::vector<float> value;
+};
+RowMatrix to_rows(const Matrix& matrix);
+
+}  // namespace sharelearn

@@ -1,0 +1,44 @@
+// A loss: from scores and labels to a value and the derivative by score.
+//
+// Scores are rows x outputs (classes, tasks, or one), column-major. Every loss is a weighted mean over the
+// rows: the weights given sum to 1, and value and residual carry them, so that the gradient by the weights of
+// a feature x is simply sum_i x_i residual_ic. A loss knows no features.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+class Loss {
+ public:
+  virtual ~Loss() = default;
+  virtual std::string_view name() const = 0;
+  virtual Index rows() const = 0;
+  /// Columns of the score matrix.
+  virtual Index outputs() const = 0;
+
+  /// Sum over `rows` of weight_i * loss_i. Where `residual` is given, writes d/dscore of it for those rows.
+  /// Serial: callers cut the rows into blocks (evaluate() below does).
+  virtual double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const = 0;
+
+  /// Diagonal second derivatives by score of those rows, weights included.
+  virtual void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const = 0;
+
+  /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
+  virtual double curvature_bound() const = 0;
+
+  /// Weight of each row; they sum to 1.
+  virtual std::span<const double> weights() const = 0;
+};
+
+/// Whole-data value (and residual), a block at a time in fixed order: the same bits for any number of
+/// threads.
+double evaluate(const Loss& loss, const Grid<double>& scores, Grid<double>* residual, ThreadPool& threads);
+
+}  // namespace sharelearn

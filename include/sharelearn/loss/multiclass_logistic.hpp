@@ -1,0 +1,32 @@
+// Multiclass logistic loss  ln sum_c exp(margin * 1[c != y] - s_y + s_c):
+// margin 1 is ShareBoost's eqn (3) of paper 000, margin 0 is eq. (2) of paper 004.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+
+namespace sharelearn {
+
+class MulticlassLogistic : public Loss {
+ public:
+  /// label in [0, classes); weights sum to 1.
+  MulticlassLogistic(std::vector<std::int32_t> label, Index classes, std::vector<double> weights,
+                     double margin);
+  std::string_view name() const override { return "multiclass"; }
+  Index rows() const override { return static_cast<Index>(label_.size()); }
+  Index outputs() const override { return classes_; }
+  double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
+  void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
+  double curvature_bound() const override { return 0.5; }
+  std::span<const double> weights() const override { return weights_; }
+
+ private:
+  std::vector<std::int32_t> label_;
+  Index classes_;
+  std::vector<double> weights_;
+  double margin_;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,64 @@
+// Little-endian byte streams for model files. The reader trusts nothing: every length is checked against what
+// is left.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+class ByteWriter {
+ public:
+  void u8(std::uint8_t v) { raw(&v, 1); }
+  void u32(std::uint32_t v) { raw(&v, sizeof v); }
+  void u64(std::uint64_t v) { raw(&v, sizeof v); }
+  void index(Index v) { raw(&v, sizeof v); }
+  void f32(float v) { raw(&v, sizeof v); }
+  void f64(double v) { raw(&v, sizeof v); }
+  void text(std::string_view s);
+  void floats(std::span<const float> v);
+  void doubles(std::span<const double> v);
+  void indices(std::span<const Index> v);
+  void texts(const std::vector<std::string>& v);
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void raw(const void* p, std::size_t n);
+  std::string bytes_;
+};
+
+/// Throws InputError("... is damaged ...") on anything that does not fit.
+class ByteReader {
+ public:
+  ByteReader(std::string_view bytes, std::string what) : rest_(bytes), what_(std::move(what)) {}
+  std::uint8_t u8();
+  std::uint32_t u32();
+  std::uint64_t u64();
+  /// A number in [low, high].
+  Index index(Index low, Index high);
+  float f32();
+  /// A finite number.
+  double f64();
+  std::string text();
+  std::vector<float> floats();
+  std::vector<double> doubles();
+  std::vector<Index> indices(Index low, Index high);
+  std::vector<std::string> texts();
+  bool at_end() const { return rest_.empty(); }
+  /// Throws unless everything was read.
+  void expect_end() const;
+  [[noreturn]] void damaged(std::string_view why) const;
+
+ private:
+  void raw(void* p, std::size_t n);
+  std::size_t count(std::size_t bytes_each);
+  std::string_view rest_;
+  std::string what_;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,55 @@
+// Selected features + weights + bias: what every batch method learns. It keeps a whole path of stages (a
+// number of features, a lambda, a level of a cascade) compactly: features are stored once, each stage has its
+// weights.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sharelearn/model/model.hpp"
+#include "sharelearn/pool/feature.hpp"
+
+namespace sharelearn {
+
+/// Weights of one point of the path.
+struct Stage {
+  std::vector<Index>
+      columns;  ///< design columns used, ascending positions in the order of the model's features
+  std::vector<double>
+      weights;               ///< outputs x columns.size(), a feature's outputs side by side: [column][output]
+  std::vector<double> bias;  ///< outputs; empty: none
+  Index features = 0;        ///< features (not columns) with a weight
+  double parameter = 0;      ///< lambda of a path, or the number of features asked for
+};
+
+class LinearModel : public Model {
+ public:
+  std::vector<FeaturePtr> features;  ///< in order of choice
+  Scaling scaling;
+  std::vector<std::string> names;   ///< classes or tasks
+  std::vector<std::string> inputs;  ///< names of the raw columns, or empty
+  Index input_columns = 0;
+  OutputKind kind_of_output = OutputKind::classes;
+  std::vector<Stage> stages;
+  bool increments = false;  ///< stages add up (the cascade) instead of standing for each other (a path)
+  Index stage = 0;          ///< the stage predictions use (with increments: all up to it)
+
+  std::string_view kind() const override { return "linear"; }
+  OutputKind outputs_are() const override { return kind_of_output; }
+  const std::vector<std::string>& output_names() const override { return names; }
+  Index columns() const override { return input_columns; }
+  const std::vector<std::string>& column_names() const override { return inputs; }
+  Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
+  Index features_used() const override;
+  std::string describe() const override;
+  std::string payload() const override;
+
+  /// Chooses the last stage with at most `count` features; throws InputError if there is none.
+  void use_features(Index count);
+  /// Weight of design column `column` for each output under the current stage; empty if it has none.
+  std::vector<double> weights_of(Index column) const;
+
+  static ModelPtr read(std::string_view payload, const std::string& path);
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,54 @@
+// A chosen feature: everything needed to compute it on a raw row, without the pool it came from.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/data/scaling.hpp"
+#include "sharelearn/model/bytes.hpp"
+
+namespace sharelearn {
+
+/// Raw columns of a data set seen through a model's scaling, scaled only when asked for.
+class ScaledColumns {
+ public:
+  ScaledColumns(const Matrix& raw, const Scaling& scaling) : raw_(raw), scaling_(scaling) {}
+  Index rows() const { return raw_.rows(); }
+  Index cols() const { return raw_.cols(); }
+  /// Writes rows() values.
+  void column(Index j, float* out) const;
+  const Matrix& raw() const { return raw_; }
+  const Scaling& scaling() const { return scaling_; }
+
+ private:
+  const Matrix& raw_;
+  const Scaling& scaling_;
+};
+
+class Feature {
+ public:
+  virtual ~Feature() = default;
+  /// Name of the pool it came from: the tag under which it is stored.
+  virtual std::string_view pool() const = 0;
+  /// Columns of the design matrix it fills (1, or p + 1 for a piece).
+  virtual Index width() const { return 1; }
+  /// Computes the feature on every row. `out` has x.rows() rows and width() columns.
+  virtual void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const = 0;
+  /// What the report says of it: {"pool": "columns", "column": 5}. `names` may be empty.
+  virtual nlohmann::json describe(const std::vector<std::string>& names) const = 0;
+  /// Raw columns it reads, for checks and for counting what a prediction computes.
+  virtual std::vector<Index> inputs() const = 0;
+  virtual void write(ByteWriter& out) const = 0;
+};
+
+using FeaturePtr = std::shared_ptr<const Feature>;
+
+/// Reads back what write() wrote behind its pool's tag. `columns` bounds every column index.
+FeaturePtr read_feature(ByteReader& in, Index columns);
+void write_feature(ByteWriter& out, const Feature& feature);
+
+}  // namespace sharelearn

@@ -1,0 +1,38 @@
+// Ranks all candidates of a pool against a residual by a norm of their gradient.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/pool/pool.hpp"
+
+namespace sharelearn {
+
+/// Norm over the outputs of a candidate's gradient; a group's columns are summed.
+/// l1 is ShareBoost's rule (eqn 7) and the dual of l_inf; l2 its own dual; linf the dual of l1.
+enum class Norm { l1, l2, linf };
+
+double norm_of(std::span<const double> values, Norm norm);
+
+struct Ranked {
+  Index candidate = 0;
+  double score = 0;
+};
+
+struct RankOptions {
+  Norm norm = Norm::l1;
+  Index count = 1;                      ///< how many to return
+  std::span<const char> excluded = {};  ///< candidate -> nonzero: not to be returned; empty: none
+  std::span<const double> cost = {};    ///< score is divided by it; empty: 1
+};
+
+/// The best `count` candidates, best first; ties go to the lowest candidate; scores above 0 only.
+/// The pass over the pool is float32; the leaders are scored again in double precision on their own columns,
+/// so that the order is that of exact arithmetic. `residual` is rows x outputs.
+std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,
+                         ThreadPool& threads);
+
+/// Exact sums of one candidate, width x outputs.
+std::vector<double> exact_sums(const Pool& pool, Index candidate, const Grid<double>& residual);
+
+}  // namespace sharelearn

@@ -1,0 +1,30 @@
+// Line plots as SVG text: curves of error against features, objective against time, mistakes against
+// examples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sharelearn {
+
+struct Series {
+  std::string name;
+  std::vector<double> x;
+  std::vector<double> y;
+  bool dashed = false;  ///< the paper's figures are dashed, ours solid
+  bool points_only = false;
+};
+
+struct Plot {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+  std::vector<Series> series;
+};
+
+/// A complete SVG document; series get distinguishable colours and a legend.
+std::string to_svg(const Plot& plot);
+
+}  // namespace sharelearn

@@ -1,0 +1,17 @@
+// What a learner needs of the world around it.
+#pragma once
+
+#include <cstdint>
+
+#include "sharelearn/run/monitor.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+struct Context {
+  ThreadPool& threads;
+  Monitor& monitor = silent_monitor();
+  std::uint64_t seed = 1;
+};
+
+}  // namespace sharelearn
