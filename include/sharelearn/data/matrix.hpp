@@ -70,6 +70,8 @@ class Grid {
   T* data() { return data_.data(); }
   const T* data() const { return data_.data(); }
   void fill(T value) { data_.assign(data_.size(), value); }
+  /// Makes room for `count` columns in all, so that appending up to there moves nothing.
+  void reserve_columns(Index count) { data_.reserve(static_cast<std::size_t>(stride_ * count)); }
   /// Appends `count` zero columns.
   void append_columns(Index count) {
     cols_ += count;

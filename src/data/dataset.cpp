@@ -1,0 +1,236 @@
+#include "sharelearn/data/dataset.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+std::optional<double> as_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+LabelColumn select_labels(const LabelColumn& labels, std::span<const Index> rows) {
+  LabelColumn result{labels.names, {}};
+  if (labels.empty()) return result;
+  result.id.reserve(rows.size());
+  for (const Index row : rows) result.id.push_back(labels.id[static_cast<std::size_t>(row)]);
+  return result;
+}
+
+std::unordered_map<std::string, std::int32_t> positions(const std::vector<std::string>& names) {
+  std::unordered_map<std::string, std::int32_t> result;
+  for (std::size_t c = 0; c < names.size(); ++c) result.emplace(names[c], static_cast<std::int32_t>(c));
+  return result;
+}
+
+/// Names that occur, in the product's order.
+std::vector<std::string> names_in_use(const LabelColumn& labels) {
+  std::vector<char> used(labels.names.size(), 0);
+  for (const std::int32_t id : labels.id) {
+    if (id >= 0) used[static_cast<std::size_t>(id)] = 1;
+  }
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < used.size(); ++c) {
+    if (used[c] != 0) names.push_back(labels.names[c]);
+  }
+  sort_labels(names);
+  return names;
+}
+
+void map_rows(const LabelColumn& labels, Classes& classes) {
+  const auto position = positions(classes.names);
+  std::vector<std::int32_t> class_of_id;
+  for (const std::string& name : labels.names) {
+    const auto found = position.find(name);
+    class_of_id.push_back(found == position.end() ? -1 : found->second);
+  }
+  classes.of_row.reserve(labels.id.size());
+  for (const std::int32_t id : labels.id) {
+    classes.of_row.push_back(id < 0 ? -1 : class_of_id[static_cast<std::size_t>(id)]);
+  }
+}
+
+void require_labels(const Dataset& data) {
+  if (data.label.empty()) {
+    throw InputError(fmt::format("{}: the data has no labels, and learning needs them", data.source));
+  }
+  for (std::size_t i = 0; i < data.label.id.size(); ++i) {
+    if (data.label.id[i] < 0) {
+      throw InputError(fmt::format("{}: row {} has no label", data.source, i + 1));
+    }
+  }
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* known) {
+  require_labels(data);
+  const std::vector<std::string> values = names_in_use(data.label);
+  if (values.size() > 2) {
+    throw InputError(fmt::format("{}: a task's labels must be two values, but there are {} ({}, {}, {} ...)",
+                                 data.source, values.size(), values[0], values[1], values[2]));
+  }
+  // With one value only, a number above 0 is positive.
+  const std::string positive =
+      values.size() == 2 || as_number(values.front()).value_or(1) > 0 ? values.back() : std::string();
+  Tasks tasks{known ? *known : names_in_use(data.task), {}};
+  const auto position = positions(tasks.names);
+  tasks.sign.assign(data.label.id.size() * tasks.names.size(), 0);
+  for (std::size_t i = 0; i < data.label.id.size(); ++i) {
+    const std::int32_t task = data.task.id[i];
+    const auto found =
+        task < 0 ? position.end() : position.find(data.task.names[static_cast<std::size_t>(task)]);
+    if (found == position.end()) {
+      throw InputError(
+          fmt::format("{}: row {} belongs to {}", data.source, i + 1,
+                      task < 0 ? "no task (qid: is missing)" : "a task the model does not know"));
+    }
+    const bool is_positive = data.label.names[static_cast<std::size_t>(data.label.id[i])] == positive;
+    tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] = is_positive ? 1 : -1;
+  }
+  return tasks;
+}
+
+}  // namespace
+
+void sort_labels(std::vector<std::string>& names) {
+  const bool numbers = std::all_of(names.begin(), names.end(),
+                                   [](const std::string& name) { return as_number(name).has_value(); });
+  if (numbers) {
+    std::sort(names.begin(), names.end(),
+              [](const std::string& a, const std::string& b) { return *as_number(a) < *as_number(b); });
+  } else {
+    std::sort(names.begin(), names.end());
+  }
+}
+
+Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
+  Dataset result;
+  result.x = data.x.select_rows(rows);
+  result.column_names = data.column_names;
+  result.label = select_labels(data.label, rows);
+  result.task = select_labels(data.task, rows);
+  result.source = data.source;
+  if (!data.weight.empty()) {
+    for (const Index row : rows) result.weight.push_back(data.weight[static_cast<std::size_t>(row)]);
+  }
+  return result;
+}
+
+Classes classes_of(const Dataset& data, Index least) {
+  require_labels(data);
+  Classes classes{names_in_use(data.label), {}};
+  if (classes.count() < least) {
+    throw InputError(fmt::format("{}: there {} only {} class{}{}, but learning needs at least {}",
+                                 data.source, classes.count() == 1 ? "is" : "are", classes.count(),
+                                 classes.count() == 1 ? ", " : "es",
+                                 classes.count() == 1 ? classes.names[0] : "", least));
+  }
+  map_rows(data.label, classes);
+  return classes;
+}
+
+Classes classes_of(const Dataset& data, const std::vector<std::string>& known) {
+  Classes classes{known, {}};
+  map_rows(data.label, classes);
+  return classes;
+}
+
+std::vector<double> values_of(const Dataset& data) {
+  require_labels(data);
+  std::vector<double> of_id;
+  std::vector<double> values;
+  for (const std::string& name : data.label.names) of_id.push_back(as_number(name).value_or(std::nan("")));
+  for (std::size_t i = 0; i < data.label.id.size(); ++i) {
+    const auto id = static_cast<std::size_t>(data.label.id[i]);
+    if (std::isnan(of_id[id])) {
+      throw InputError(fmt::format("{}: row {} has the label '{}', but regression needs a number",
+                                   data.source, i + 1, data.label.names[id]));
+    }
+    values.push_back(of_id[id]);
+  }
+  return values;
+}
+
+Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known) {
+  if (!data.task.empty()) return tasks_with_own_rows(data, known);
+  if (data.label.empty()) require_labels(data);
+  std::vector<std::vector<std::string>> positives;
+  for (const std::string& name : data.label.names) positives.push_back(split_list(name));
+  Tasks tasks;
+  if (known) {
+    tasks.names = *known;
+  } else {
+    std::unordered_map<std::string, char> seen;
+    for (const auto& list : positives) {
+      for (const std::string& task : list) {
+        if (seen.emplace(task, 1).second) tasks.names.push_back(task);
+      }
+    }
+    sort_labels(tasks.names);
+    if (tasks.names.empty()) throw InputError(fmt::format("{}: no row has a positive task", data.source));
+  }
+  const auto position = positions(tasks.names);
+  tasks.sign.assign(data.label.id.size() * tasks.names.size(), -1);
+  for (std::size_t i = 0; i < data.label.id.size(); ++i) {
+    if (data.label.id[i] < 0) continue;
+    for (const std::string& task : positives[static_cast<std::size_t>(data.label.id[i])]) {
+      const auto found = position.find(task);
+      if (found != position.end())
+        tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] = 1;
+    }
+  }
+  return tasks;
+}
+
+std::vector<double> normalised_weights(const Dataset& data, const Classes* balanced) {
+  const auto rows = static_cast<std::size_t>(data.rows());
+  std::vector<double> weights = data.weight;
+  if (weights.empty()) weights.assign(rows, 1.0);
+  if (balanced) {
+    std::vector<double> total(balanced->names.size(), 0.0);
+    double all = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      total[static_cast<std::size_t>(balanced->of_row[i])] += weights[i];
+      all += weights[i];
+    }
+    const auto classes = static_cast<double>(balanced->count());
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double of_class = total[static_cast<std::size_t>(balanced->of_row[i])];
+      if (of_class > 0) weights[i] *= all / (classes * of_class);
+    }
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
+      throw InputError(fmt::format("{}: row {} has the weight {}, but a weight is a number of at least 0",
+                                   data.source, i + 1, weights[i]));
+    }
+    sum += weights[i];
+  }
+  if (!(sum > 0)) throw InputError(fmt::format("{}: all rows have weight 0", data.source));
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+}  // namespace sharelearn

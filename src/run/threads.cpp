@@ -1,0 +1,104 @@
+#include "sharelearn/run/threads.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sharelearn {
+
+struct ThreadPool::Shared {
+  using Work = std::function<void(std::int64_t, int)>;
+
+  std::mutex mutex;
+  std::condition_variable wake;  // a new job, or the end
+  std::condition_variable done;  // the last worker left the job
+  const Work* work = nullptr;
+  std::int64_t pieces = 0;
+  std::atomic<std::int64_t> next{0};
+  std::uint64_t job = 0;
+  int busy = 0;
+  bool stopping = false;
+  std::int64_t failed_piece = 0;
+  std::exception_ptr failure;
+  int threads = 1;
+  std::vector<std::jthread> workers;
+
+  void run_pieces(int worker) {
+    for (;;) {
+      const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+      if (piece >= pieces) return;
+      try {
+        (*work)(piece, worker);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure || piece < failed_piece) {
+          failure = std::current_exception();
+          failed_piece = piece;
+        }
+      }
+    }
+  }
+
+  void serve(int worker) {
+    std::uint64_t seen = 0;
+    std::unique_lock lock(mutex);
+    for (;;) {
+      wake.wait(lock, [&] { return stopping || job != seen; });
+      if (stopping) return;
+      seen = job;
+      lock.unlock();
+      run_pieces(worker);
+      lock.lock();
+      if (--busy == 0) done.notify_one();
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  shared_->threads = threads;
+  for (int worker = 1; worker < threads; ++worker) {
+    shared_->workers.emplace_back([shared = shared_.get(), worker] { shared->serve(worker); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stopping = true;
+  }
+  shared_->wake.notify_all();
+  shared_->workers.clear();
+}
+
+int ThreadPool::size() const {
+  return shared_->threads;
+}
+
+void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int64_t, int)>& work) {
+  if (pieces <= 0) return;
+  Shared& shared = *shared_;
+  if (shared.threads == 1 || pieces == 1) {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) work(piece, 0);
+    return;
+  }
+  {
+    const std::lock_guard lock(shared.mutex);
+    shared.work = &work;
+    shared.pieces = pieces;
+    shared.next.store(0, std::memory_order_relaxed);
+    shared.failure = nullptr;
+    shared.busy = shared.threads - 1;
+    ++shared.job;
+  }
+  shared.wake.notify_all();
+  shared.run_pieces(0);
+  std::unique_lock lock(shared.mutex);
+  shared.done.wait(lock, [&] { return shared.busy == 0; });
+  if (shared.failure) std::rethrow_exception(shared.failure);
+}
+
+}  // namespace sharelearn
