@@ -15,15 +15,18 @@ class MulticlassLogistic : public Loss {
   MulticlassLogistic(std::vector<std::int32_t> label, Index classes, std::vector<double> weights,
                      double margin);
   std::string_view name() const override { return "multiclass"; }
-  Index rows() const override { return static_cast<Index>(label_.size()); }
+  Index rows() const override { return rows_; }
   Index outputs() const override { return classes_; }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
   double curvature_bound() const override { return 0.5; }
-  std::span<const double> weights() const override { return weights_; }
+  std::span<const double> weights() const override {
+    return {weights_.data(), static_cast<std::size_t>(rows_)};
+  }
 
  private:
-  std::vector<std::int32_t> label_;
+  Index rows_;
+  std::vector<std::int32_t> label_;  ///< padded to a multiple of 8 rows, as weights_ is
   Index classes_;
   std::vector<double> weights_;
   double margin_;

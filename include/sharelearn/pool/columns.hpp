@@ -35,6 +35,9 @@ class ColumnPool : public Pool {
   FeaturePtr feature(Index candidate) const override;
 
  private:
+  void correlate_dense(const Grid<float>& residual, Index first, Index count, double* sums) const;
+  void correlate_sparse(const std::vector<float>& by_row, Index k, Index first, Index count,
+                        double* sums) const;
   const Matrix& x_;
   std::vector<char> constant_;
 };

@@ -1,0 +1,38 @@
+// The inner loops, one source for every instruction set (Highway picks at run time). All of them work on a
+// block of rows of column-major matrices whose columns start on 64-byte borders; each number's sum runs in an
+// order that does not depend on the column's place, so that equal columns get equal results.
+#pragma once
+
+#include <cstdint>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn::kernels {
+
+/// A block of a column-major matrix: `columns` columns of `rows` rows.
+template <class T>
+struct Block {
+  const T* data;
+  Index stride;
+  Index columns;
+};
+
+/// sums[a * r.columns + c] += sum_i x(i, a) r(i, c), products and sums in float32. 2 rows columns^2
+/// operations.
+void correlate(Block<float> x, Block<float> r, Index rows, double* sums);
+
+/// The same in double precision.
+void correlate(Block<float> x, Block<double> r, Index rows, double* sums);
+
+/// s(i, c) += sum_a x(i, a) weights[a * outputs + c], in double precision.
+void multiply_add(Block<float> x, const double* weights, Index outputs, Index rows, double* s,
+                  Index s_stride);
+
+/// Softmax over the outputs of each row with `margin` taken off the true class's score, as the multiclass
+/// logistic loss has it. Returns sum_i weight_i (log sum_c exp(s_c + margin 1[c != y]) - s_y); where residual
+/// is given, it gets weight_i (rho_c - 1[c = y]). Labels and weights must be readable (weight 0) up to the
+/// next multiple of 8 rows.
+double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
+                    Index rows, double* residual, Index residual_stride);
+
+}  // namespace sharelearn::kernels

@@ -1,0 +1,46 @@
+#include "sharelearn/loss/multiclass_logistic.hpp"
+
+#include <algorithm>
+
+#include "kernels/kernels.hpp"
+
+namespace sharelearn {
+
+MulticlassLogistic::MulticlassLogistic(std::vector<std::int32_t> label, Index classes,
+                                       std::vector<double> weights, double margin)
+    : rows_(static_cast<Index>(label.size())),
+      label_(std::move(label)),
+      classes_(classes),
+      weights_(std::move(weights)),
+      margin_(margin) {
+  // The kernel reads whole vectors: the rows beyond the last one weigh nothing.
+  const auto padded = static_cast<std::size_t>((rows_ + 7) / 8 * 8);
+  label_.resize(padded, 0);
+  weights_.resize(padded, 0.0);
+}
+
+double MulticlassLogistic::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
+  const kernels::Block<double> block{scores.data() + rows.begin, scores.stride(), classes_};
+  return kernels::softmax_loss(block, label_.data() + rows.begin, weights_.data() + rows.begin, margin_,
+                               rows.size(), residual ? residual->data() + rows.begin : nullptr,
+                               residual ? residual->stride() : 0);
+}
+
+void MulticlassLogistic::curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const {
+  // rho_c = residual_c / weight + 1[c = y], and the second derivative is weight * rho_c (1 - rho_c).
+  block(rows, scores, &out);
+  for (Index c = 0; c < classes_; ++c) {
+    double* column = out.column(c);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double weight = weights_[static_cast<std::size_t>(i)];
+      if (weight == 0) {
+        column[i] = 0;
+        continue;
+      }
+      const double rho = column[i] / weight + (label_[static_cast<std::size_t>(i)] == c ? 1.0 : 0.0);
+      column[i] = weight * std::max(0.0, rho * (1 - rho));
+    }
+  }
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,36 @@
+// Where a stored feature finds its reader: one line a pool.
+#include <fmt/core.h>
+
+#include <array>
+
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/pool/feature.hpp"
+
+namespace sharelearn {
+namespace {
+
+struct Entry {
+  std::string_view pool;
+  FeaturePtr (*read)(ByteReader& in, Index columns);
+};
+
+constexpr std::array kReaders{
+    Entry{"columns", ColumnFeature::read},
+};
+
+}  // namespace
+
+void write_feature(ByteWriter& out, const Feature& feature) {
+  out.text(feature.pool());
+  feature.write(out);
+}
+
+FeaturePtr read_feature(ByteReader& in, Index columns) {
+  const std::string pool = in.text();
+  for (const Entry& entry : kReaders) {
+    if (entry.pool == pool) return entry.read(in, columns);
+  }
+  in.damaged(fmt::format("it has a feature of the unknown pool '{}'", pool));
+}
+
+}  // namespace sharelearn
