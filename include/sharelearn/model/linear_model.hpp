@@ -48,6 +48,8 @@ class LinearModel : public Model {
   void use_features(Index count);
   /// Weight of design column `column` for each output under the current stage; empty if it has none.
   std::vector<double> weights_of(Index column) const;
+  /// Bias of each output under the current stage (zeros if there is none).
+  std::vector<double> bias() const;
 
   static ModelPtr read(std::string_view payload, const std::string& path);
 };

@@ -1,0 +1,87 @@
+// The model file:
+//   8 bytes "SHLEARN\n", u32 format version, text kind, text about (JSON), text payload, u64 XXH64 of all
+//   before it.
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <array>
+#include <fstream>
+
+#include "sharelearn/model/bytes.hpp"
+#include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/model.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr std::string_view kMagic = "SHLEARN\n";
+constexpr std::uint32_t kVersion = 1;
+
+struct Entry {
+  std::string_view kind;
+  ModelPtr (*read)(std::string_view payload, const std::string& path);
+};
+
+/// Where a stored model finds its reader: one line a kind.
+constexpr std::array kKinds{
+    Entry{"linear", LinearModel::read},
+};
+
+std::string read_whole(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("{}: cannot open the model file", path));
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) throw Failure(fmt::format("{}: cannot read the model file", path));
+  return bytes;
+}
+
+}  // namespace
+
+void save_model(const Model& model, const std::string& path) {
+  ByteWriter out;
+  out.u32(kVersion);
+  out.text(model.kind());
+  out.text(model.about.dump());
+  out.text(model.payload());
+  std::string bytes(kMagic);
+  bytes += out.bytes();
+  const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
+  bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  write_file(path, bytes);
+}
+
+ModelPtr load_model(const std::string& path) {
+  const std::string bytes = read_whole(path);
+  const ByteReader probe(bytes, path);
+  if (bytes.size() < kMagic.size() + sizeof(std::uint64_t) || !bytes.starts_with(kMagic)) {
+    probe.damaged("it does not begin as a model does");
+  }
+  const std::string_view body(bytes.data(), bytes.size() - sizeof(std::uint64_t));
+  std::uint64_t checksum = 0;
+  std::copy_n(bytes.data() + body.size(), sizeof checksum, reinterpret_cast<char*>(&checksum));
+  if (checksum != XXH64(body.data(), body.size(), 0))
+    probe.damaged("its checksum does not match its content");
+
+  ByteReader in(body.substr(kMagic.size()), path);
+  const std::uint32_t version = in.u32();
+  if (version != kVersion) {
+    throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads version {}", path,
+                                 version, kVersion));
+  }
+  const std::string kind = in.text();
+  const auto about = nlohmann::json::parse(in.text(), nullptr, false);
+  if (about.is_discarded()) in.damaged("its description is no JSON");
+  const std::string payload = in.text();
+  in.expect_end();
+  for (const Entry& entry : kKinds) {
+    if (entry.kind != kind) continue;
+    ModelPtr model = entry.read(payload, path);
+    model->about = about;
+    return model;
+  }
+  throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));
+}
+
+}  // namespace sharelearn

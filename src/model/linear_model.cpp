@@ -1,0 +1,205 @@
+#include "sharelearn/model/linear_model.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "kernels/kernels.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+/// Position of each feature's first design column; the last entry is their number.
+std::vector<Index> first_columns(const std::vector<FeaturePtr>& features) {
+  std::vector<Index> first{0};
+  for (const FeaturePtr& feature : features) first.push_back(first.back() + feature->width());
+  return first;
+}
+
+void check_fits(const LinearModel& model, const Dataset& data) {
+  if (data.columns() == model.input_columns) return;
+  throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", data.source,
+                               data.columns(), model.input_columns));
+}
+
+/// Weights of the stages in use, added up: [design column][output]; and which columns have any.
+struct Effective {
+  std::vector<double> weights;
+  std::vector<char> used;
+  std::vector<double> bias;
+};
+
+Effective effective(const LinearModel& model, Index columns) {
+  const std::size_t k = model.names.size();
+  Effective sum{std::vector<double>(static_cast<std::size_t>(columns) * k, 0.0),
+                std::vector<char>(static_cast<std::size_t>(columns), 0), std::vector<double>(k, 0.0)};
+  for (Index s = model.increments ? 0 : model.stage; s <= model.stage; ++s) {
+    const Stage& stage = model.stages[static_cast<std::size_t>(s)];
+    for (std::size_t a = 0; a < stage.columns.size(); ++a) {
+      const auto column = static_cast<std::size_t>(stage.columns[a]);
+      sum.used[column] = 1;
+      for (std::size_t c = 0; c < k; ++c) sum.weights[column * k + c] += stage.weights[a * k + c];
+    }
+    for (std::size_t c = 0; c < stage.bias.size(); ++c) sum.bias[c] += stage.bias[c];
+  }
+  return sum;
+}
+
+bool any_used(const Effective& e, Index first, Index width) {
+  return std::any_of(e.used.begin() + first, e.used.begin() + first + width, [](char u) { return u != 0; });
+}
+
+void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs) {
+  stage.columns = in.indices(0, columns - 1);
+  stage.weights = in.doubles();
+  stage.bias = in.doubles();
+  stage.features = in.index(0, columns);
+  stage.parameter = in.f64();
+  if (stage.weights.size() != stage.columns.size() * outputs)
+    in.damaged("a stage has the wrong number of weights");
+  if (!stage.bias.empty() && stage.bias.size() != outputs)
+    in.damaged("a stage has the wrong number of biases");
+}
+
+}  // namespace
+
+Grid<double> LinearModel::scores(const Dataset& data, ThreadPool& threads) const {
+  check_fits(*this, data);
+  const auto k = static_cast<Index>(names.size());
+  const std::vector<Index> first = first_columns(features);
+  const Effective w = effective(*this, first.back());
+  Grid<double> result(data.rows(), k);
+  for (Index c = 0; c < k; ++c)
+    std::fill_n(result.column(c), data.rows(), w.bias[static_cast<std::size_t>(c)]);
+
+  // Only features with a weight are computed, a handful at a time, so that memory does not grow with their
+  // number.
+  constexpr Index kAtOnce = 32;
+  const ScaledColumns columns(data.x, scaling);
+  std::vector<std::size_t> used;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (any_used(w, first[f], features[f]->width())) used.push_back(f);
+  }
+  for (std::size_t begin = 0; begin < used.size();) {
+    std::size_t end = begin;
+    Index width = 0;
+    std::vector<double> weights;
+    std::vector<Index> at;
+    for (; end < used.size() && (end == begin || width < kAtOnce); ++end) {
+      const std::size_t f = used[end];
+      at.push_back(width);
+      width += features[f]->width();
+      weights.insert(weights.end(), w.weights.begin() + first[f] * k, w.weights.begin() + first[f + 1] * k);
+    }
+    Grid<float> values(data.rows(), width);
+    threads.for_each(static_cast<Index>(end - begin), [&](Index f, int) {
+      const auto offset = static_cast<std::size_t>(f);
+      features[used[begin + offset]]->evaluate(columns, values, at[offset]);
+    });
+    threads.for_each(blocks_of(data.rows()), [&](Index block, int) {
+      const RowRange rows = block_range(block, data.rows());
+      kernels::multiply_add({values.data() + rows.begin, values.stride(), width}, weights.data(), k,
+                            rows.size(), result.data() + rows.begin, result.stride());
+    });
+    begin = end;
+  }
+  return result;
+}
+
+Index LinearModel::features_used() const {
+  const std::vector<Index> first = first_columns(features);
+  const Effective w = effective(*this, first.back());
+  Index count = 0;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    const auto begin = w.weights.begin() + first[f] * static_cast<Index>(names.size());
+    const auto end = w.weights.begin() + first[f + 1] * static_cast<Index>(names.size());
+    if (std::any_of(begin, end, [](double v) { return v != 0; })) ++count;
+  }
+  return count;
+}
+
+std::vector<double> LinearModel::weights_of(Index column) const {
+  const std::vector<Index> first = first_columns(features);
+  const Effective w = effective(*this, first.back());
+  const std::size_t k = names.size();
+  if (w.used[static_cast<std::size_t>(column)] == 0) return {};
+  const auto begin = w.weights.begin() + column * static_cast<Index>(k);
+  return {begin, begin + static_cast<Index>(k)};
+}
+
+std::vector<double> LinearModel::bias() const {
+  return effective(*this, first_columns(features).back()).bias;
+}
+
+void LinearModel::use_features(Index count) {
+  Index best = -1;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].features <= count) best = static_cast<Index>(s);
+  }
+  if (best < 0) throw InputError(fmt::format("the model has no stage with at most {} features", count));
+  stage = best;
+}
+
+std::string LinearModel::payload() const {
+  ByteWriter out;
+  out.index(input_columns);
+  out.u8(static_cast<std::uint8_t>(kind_of_output));
+  out.texts(names);
+  out.texts(inputs);
+  out.u8(static_cast<std::uint8_t>(scaling.kind));
+  out.doubles(scaling.offset);
+  out.doubles(scaling.factor);
+  out.u64(features.size());
+  for (const FeaturePtr& feature : features) write_feature(out, *feature);
+  out.u8(increments ? 1 : 0);
+  out.u64(stages.size());
+  for (const Stage& s : stages) {
+    out.indices(s.columns);
+    out.doubles(s.weights);
+    out.doubles(s.bias);
+    out.index(s.features);
+    out.f64(s.parameter);
+  }
+  out.index(stage);
+  return out.bytes();
+}
+
+ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
+  ByteReader in(payload, path);
+  auto model = std::make_shared<LinearModel>();
+  model->input_columns = in.index(1, Index{1} << 40);
+  const std::uint8_t output = in.u8();
+  if (output > static_cast<std::uint8_t>(OutputKind::value)) in.damaged("its kind of output is unknown");
+  model->kind_of_output = static_cast<OutputKind>(output);
+  model->names = in.texts();
+  if (model->names.empty()) in.damaged("it has no outputs");
+  model->inputs = in.texts();
+  if (!model->inputs.empty() && static_cast<Index>(model->inputs.size()) != model->input_columns) {
+    in.damaged("it names another number of columns than it has");
+  }
+  const std::uint8_t kind = in.u8();
+  if (kind > static_cast<std::uint8_t>(ScalingKind::standard)) in.damaged("its scaling is unknown");
+  model->scaling.kind = static_cast<ScalingKind>(kind);
+  model->scaling.offset = in.doubles();
+  model->scaling.factor = in.doubles();
+  const bool scaled = !model->scaling.factor.empty();
+  if (model->scaling.offset.size() != model->scaling.factor.size() ||
+      (scaled && static_cast<Index>(model->scaling.factor.size()) != model->input_columns)) {
+    in.damaged("its scaling does not fit its columns");
+  }
+  const std::uint64_t count = in.u64();
+  for (std::uint64_t f = 0; f < count; ++f) model->features.push_back(read_feature(in, model->input_columns));
+  model->increments = in.u8() != 0;
+  const std::uint64_t stages = in.u64();
+  const Index columns = first_columns(model->features).back();
+  for (std::uint64_t s = 0; s < stages; ++s) {
+    read_stage(in, model->stages.emplace_back(), columns, model->names.size());
+  }
+  if (model->stages.empty()) in.damaged("it has no weights");
+  model->stage = in.index(0, static_cast<Index>(model->stages.size()) - 1);
+  in.expect_end();
+  return model;
+}
+
+}  // namespace sharelearn
