@@ -1,0 +1,53 @@
+// The smooth problem in the weights of some columns that are at hand:
+//
+//   minimise over w, b   loss(X w + b) + penalty(w)
+//
+// w is [column][output], followed by the bias as one more column of ones (never penalised). Since scores are
+// linear in w, a solver may keep scores and directions and pay for X only once a step.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/smooth.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+class DesignProblem {
+ public:
+  /// Uses the first `columns` columns of x. All arguments must outlive the problem.
+  DesignProblem(const Grid<float>& x, Index columns, const Loss& loss, bool bias,
+                const SmoothPenalty& penalty, ThreadPool& threads);
+
+  Index rows() const { return x_.rows(); }
+  Index columns() const { return columns_; }
+  Index outputs() const { return loss_.outputs(); }
+  bool has_bias() const { return bias_; }
+  std::size_t variables() const { return static_cast<std::size_t>((columns_ + (bias_ ? 1 : 0)) * outputs()); }
+  const Grid<float>& x() const { return x_; }
+  const Loss& loss() const { return loss_; }
+  const SmoothPenalty& penalty() const { return penalty_; }
+  ThreadPool& threads() const { return threads_; }
+
+  /// scores = X w + b.
+  void scores(std::span<const double> w, Grid<double>& out) const;
+  /// gradient = X' residual (and its column sums for the bias), without the penalty.
+  void gradient(const Grid<double>& residual, std::span<double> out) const;
+  /// Penalty of w; adds its derivative to `gradient` unless that is empty.
+  double add_penalty(std::span<const double> w, std::span<double> gradient) const;
+
+ private:
+  const Grid<float>& x_;
+  Index columns_;
+  const Loss& loss_;
+  bool bias_;
+  const SmoothPenalty& penalty_;
+  ThreadPool& threads_;
+};
+
+/// Sum over all entries of a * b, a block at a time in fixed order.
+double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads);
+
+}  // namespace sharelearn

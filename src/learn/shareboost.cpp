@@ -1,0 +1,98 @@
+// Algorithm 1 of paper 000; see the header for the objective and the table of symbols.
+#include "sharelearn/learn/shareboost.hpp"
+
+#include <chrono>
+
+namespace sharelearn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The chosen columns and the weights on them.
+class Booster {
+ public:
+  Booster(Pool& pool, const Loss& loss, const ShareBoostOptions& options, const Context& context)
+      : pool_(pool),
+        loss_(loss),
+        options_(options),
+        context_(context),
+        design_(pool.rows(), 0),
+        excluded_(static_cast<std::size_t>(pool.candidates()), 0),
+        start_(Clock::now()) {
+    design_.reserve_columns(options.features * pool.width());
+    if (options.bias) state_.w.assign(static_cast<std::size_t>(loss.outputs()), 0.0);
+  }
+
+  /// Steps 3-4: the candidate whose gradient column is largest.
+  std::vector<Ranked> best_candidates() const {
+    RankOptions rank_options{.norm = options_.norm, .count = 1};
+    rank_options.excluded = excluded_;
+    return rank(pool_, state_.residual, rank_options, context_.threads);
+  }
+
+  /// Step 5: I <- I + {r}. The new weights start at zero, the others where they are.
+  void include(const Ranked& best) {
+    const Index column = design_.cols();
+    design_.append_columns(pool_.width());
+    pool_.values(best.candidate, design_, column);
+    excluded_[static_cast<std::size_t>(best.candidate)] = 1;
+    const auto bias = state_.w.end() - (options_.bias ? loss_.outputs() : 0);
+    state_.w.insert(bias, static_cast<std::size_t>(pool_.width() * loss_.outputs()), 0.0);
+    result_.chosen.push_back(best.candidate);
+    result_.features.push_back(pool_.feature(best.candidate));
+    pool_.chosen(best.candidate);
+  }
+
+  /// Step 6: re-optimise all weights of I.
+  void correct(std::vector<Index> candidates, double score) {
+    const DesignProblem problem(design_, design_.cols(), loss_, options_.bias, options_.penalty,
+                                context_.threads);
+    ShareBoostStage stage{
+        std::move(candidates), score, {}, {}, minimise(problem, options_.corrective, state_), 0};
+    const auto split = state_.w.begin() + design_.cols() * loss_.outputs();
+    stage.weights.assign(state_.w.begin(), split);
+    stage.bias.assign(split, state_.w.end());
+    stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    result_.stages.push_back(std::move(stage));
+  }
+
+  ShareBoostResult& result() { return result_; }
+  const Grid<double>& scores() const { return state_.scores; }
+
+ private:
+  Pool& pool_;
+  const Loss& loss_;
+  const ShareBoostOptions& options_;
+  const Context& context_;
+  Grid<float> design_;
+  CorrectiveState state_;
+  std::vector<char> excluded_;
+  ShareBoostResult result_;
+  Clock::time_point start_;
+};
+
+}  // namespace
+
+ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
+                            const Context& context, const RoundObserver& after_round) {
+  Booster booster(pool, loss, options, context);
+  ShareBoostResult& result = booster.result();
+  booster.correct({}, 0);
+  for (Index round = 1; round <= options.features; ++round) {
+    if (context.monitor.cancelled()) {
+      result.stop = ShareBoostStop::cancelled;
+      break;
+    }
+    const std::vector<Ranked> best = booster.best_candidates();
+    if (best.empty() || best.front().score <= options.least_score) {
+      result.stop = best.empty() ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
+      break;
+    }
+    booster.include(best.front());
+    booster.correct({best.front().candidate}, best.front().score);
+    if (after_round && !after_round(result, booster.scores())) break;
+  }
+  return std::move(result);
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,95 @@
+#include "sharelearn/solve/design_problem.hpp"
+
+#include <algorithm>
+
+#include "kernels/kernels.hpp"
+
+namespace sharelearn {
+namespace {
+
+/// Partial gradients are kept a piece; a piece is a fixed run of blocks, and there are never more than this
+/// many.
+constexpr Index kMostPieces = 64;
+
+Index blocks_per_piece(Index blocks) {
+  return (blocks + kMostPieces - 1) / kMostPieces;
+}
+
+}  // namespace
+
+DesignProblem::DesignProblem(const Grid<float>& x, Index columns, const Loss& loss, bool bias,
+                             const SmoothPenalty& penalty, ThreadPool& threads)
+    : x_(x), columns_(columns), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
+
+void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
+  const Index k = outputs();
+  threads_.for_each(blocks_of(rows()), [&](Index block, int) {
+    const RowRange range = block_range(block, rows());
+    for (Index c = 0; c < k; ++c) {
+      const double start = bias_ ? w[static_cast<std::size_t>(columns_ * k + c)] : 0.0;
+      std::fill_n(out.column(c) + range.begin, range.size(), start);
+    }
+    kernels::multiply_add({x_.data() + range.begin, x_.stride(), columns_}, w.data(), k, range.size(),
+                          out.data() + range.begin, out.stride());
+  });
+}
+
+void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
+  const Index k = outputs();
+  const Index blocks = blocks_of(rows());
+  const Index run = blocks_per_piece(blocks);
+  const Index pieces = (blocks + run - 1) / run;
+  std::vector<std::vector<double>> partial(static_cast<std::size_t>(pieces));
+  threads_.for_each(pieces, [&](Index piece, int) {
+    auto& sums = partial[static_cast<std::size_t>(piece)];
+    sums.assign(variables(), 0.0);
+    for (Index block = piece * run; block < std::min(blocks, (piece + 1) * run); ++block) {
+      const RowRange range = block_range(block, rows());
+      kernels::correlate(kernels::Block<float>{x_.data() + range.begin, x_.stride(), columns_},
+                         kernels::Block<double>{residual.data() + range.begin, residual.stride(), k},
+                         range.size(), sums.data());
+      if (!bias_) continue;
+      for (Index c = 0; c < k; ++c) {
+        double sum = 0;
+        for (Index i = range.begin; i < range.end; ++i) sum += residual.column(c)[i];
+        sums[static_cast<std::size_t>(columns_ * k + c)] += sum;
+      }
+    }
+  });
+  std::fill(out.begin(), out.end(), 0.0);
+  for (const auto& sums : partial) {
+    for (std::size_t v = 0; v < out.size(); ++v) out[v] += sums[v];
+  }
+}
+
+double DesignProblem::add_penalty(std::span<const double> w, std::span<double> gradient) const {
+  if (penalty_.is_zero()) return 0;
+  const auto k = static_cast<std::size_t>(outputs());
+  double value = 0;
+  for (std::size_t a = 0; a < static_cast<std::size_t>(columns_); ++a) {
+    value += penalty_.add(w.subspan(a * k, k), gradient.empty() ? gradient : gradient.subspan(a * k, k));
+  }
+  return value;
+}
+
+double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads) {
+  const Index blocks = blocks_of(a.rows());
+  std::vector<double> partial(static_cast<std::size_t>(blocks), 0.0);
+  threads.for_each(blocks, [&](Index block, int) {
+    const RowRange range = block_range(block, a.rows());
+    double sum = 0;
+    for (Index c = 0; c < a.cols(); ++c) {
+      const double* left = a.column(c);
+      const double* right = b.column(c);
+      double of_column = 0;
+      for (Index i = range.begin; i < range.end; ++i) of_column += left[i] * right[i];
+      sum += of_column;
+    }
+    partial[static_cast<std::size_t>(block)] = sum;
+  });
+  double total = 0;
+  for (const double sum : partial) total += sum;
+  return total;
+}
+
+}  // namespace sharelearn
