@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "command.hpp"
 #include "options.hpp"
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/data/scaling.hpp"
-#include "sharelearn/model/model.hpp"
+#include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/run/context.hpp"
 
 namespace sharelearn::cli {
@@ -23,10 +24,7 @@ struct CommonOptions {
   std::string test;    ///< data to report the error on
   std::string model;   ///< where to write the model
   std::string report;  ///< where to write the JSON report
-  ReadOptions read;
-  std::string format = "auto";
-  std::string missing = "error";
-  int threads = 0;
+  DataOptions data;    ///< how to read, and the threads
   std::uint64_t seed = 1;
   std::string scale;  ///< none|minmax|standard; empty: the method's default
   bool bias = true;
@@ -34,6 +32,9 @@ struct CommonOptions {
   double holdout = 0;                 ///< fraction of the training rows held out as test set
   std::string class_weight = "none";  ///< none|balanced
   bool quiet = false;
+
+  void declare(CLI::App& app, OptionSet& options);
+  ScalingKind scaling(ScalingKind otherwise) const { return scale.empty() ? otherwise : scaling_from(scale); }
 };
 
 /// What a batch method gets: the data as read (not yet scaled) and the world.
@@ -42,6 +43,9 @@ struct FitInput {
   std::optional<Dataset> test;
   const CommonOptions& common;
   Context context;
+
+  /// Weights of the training rows, summing to 1, class weights included where asked for.
+  std::vector<double> weights(const Classes* classes) const;
 };
 
 struct FitResult {
@@ -65,6 +69,12 @@ class Method {
   /// The whole of `fit METHOD`: read, learn, write. Methods that stream override it.
   virtual int run(const CommonOptions& common, const nlohmann::json& options);
 };
+
+/// The rounds as a table on standard output: features, objective, errors; long paths are thinned.
+void print_rounds(const nlohmann::json& rounds);
+
+/// Fields of the report that any linear model gives: features_used, nonzero_rows, nonzero_weights.
+void add_sparsity(const LinearModel& model, nlohmann::json& report);
 
 /// Every method, in the order of the help.
 std::vector<std::unique_ptr<Method>> all_methods();

@@ -22,16 +22,8 @@ DesignProblem::DesignProblem(const Grid<float>& x, Index columns, const Loss& lo
     : x_(x), columns_(columns), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
 
 void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
-  const Index k = outputs();
-  threads_.for_each(blocks_of(rows()), [&](Index block, int) {
-    const RowRange range = block_range(block, rows());
-    for (Index c = 0; c < k; ++c) {
-      const double start = bias_ ? w[static_cast<std::size_t>(columns_ * k + c)] : 0.0;
-      std::fill_n(out.column(c) + range.begin, range.size(), start);
-    }
-    kernels::multiply_add({x_.data() + range.begin, x_.stride(), columns_}, w.data(), k, range.size(),
-                          out.data() + range.begin, out.stride());
-  });
+  const auto split = static_cast<std::size_t>(columns_ * outputs());
+  linear_scores(x_, w.first(split), w.subspan(split), out, threads_);
 }
 
 void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
@@ -70,6 +62,21 @@ double DesignProblem::add_penalty(std::span<const double> w, std::span<double> g
     value += penalty_.add(w.subspan(a * k, k), gradient.empty() ? gradient : gradient.subspan(a * k, k));
   }
   return value;
+}
+
+void linear_scores(const Grid<float>& x, std::span<const double> weights, std::span<const double> bias,
+                   Grid<double>& scores, ThreadPool& threads) {
+  const Index k = scores.cols();
+  const Index columns = static_cast<Index>(weights.size()) / k;
+  threads.for_each(blocks_of(x.rows()), [&](Index block, int) {
+    const RowRange range = block_range(block, x.rows());
+    for (Index c = 0; c < k; ++c) {
+      const double start = bias.empty() ? 0.0 : bias[static_cast<std::size_t>(c)];
+      std::fill_n(scores.column(c) + range.begin, range.size(), start);
+    }
+    kernels::multiply_add({x.data() + range.begin, x.stride(), columns}, weights.data(), k, range.size(),
+                          scores.data() + range.begin, scores.stride());
+  });
 }
 
 double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads) {

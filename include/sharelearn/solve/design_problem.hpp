@@ -47,6 +47,11 @@ class DesignProblem {
   ThreadPool& threads_;
 };
 
+/// scores = x w + bias for a matrix of feature values at hand; weights [column][output]; an empty bias is
+/// zero.
+void linear_scores(const Grid<float>& x, std::span<const double> weights, std::span<const double> bias,
+                   Grid<double>& scores, ThreadPool& threads);
+
 /// Sum over all entries of a * b, a block at a time in fixed order.
 double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads);
 

@@ -1,0 +1,60 @@
+// A command of the program: one file each, one line in commands.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/read.hpp"
+#include "sharelearn/model/model.hpp"
+#include "sharelearn/run/monitor.hpp"
+
+namespace sharelearn::cli {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;
+  virtual void declare(CLI::App& app) = 0;
+  /// The exit code. Throws InputError (2) or any other exception (1).
+  virtual int run() = 0;
+};
+
+/// Every command, in the order of the help.
+std::vector<std::unique_ptr<Command>> all_commands();
+
+std::unique_ptr<Command> fit_command();
+std::unique_ptr<Command> predict_command();
+std::unique_ptr<Command> evaluate_command();
+std::unique_ptr<Command> describe_command();
+
+/// Options of how data is read, the same for every command.
+struct DataOptions {
+  ReadOptions read;
+  std::string format = "auto";
+  std::string missing = "error";
+  int threads = 0;
+
+  void declare(CLI::App& app);
+  /// `read` with format and missing filled in.
+  ReadOptions resolved() const;
+};
+
+/// Reads data that a model shall be used on: svmlight rows get the model's number of columns.
+Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
+                       bool labels_required, ThreadPool& threads);
+
+/// Chooses the point of the model's path with at most `count` features.
+void use_features(Model& model, Index count);
+
+/// Progress on standard error: a bar when it is a terminal, nothing when it is not or `quiet`. Ctrl-C
+/// cancels.
+std::unique_ptr<Monitor> terminal_monitor(bool quiet);
+
+/// The program's largest resident size so far.
+std::int64_t peak_bytes();
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,15 @@
+// The table of commands.
+#include "command.hpp"
+
+namespace sharelearn::cli {
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(fit_command());
+  commands.push_back(predict_command());
+  commands.push_back(evaluate_command());
+  commands.push_back(describe_command());
+  return commands;
+}
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,147 @@
+// sharelearn evaluate MODEL DATA: error, coverage, top-N, confusion matrix, log-loss, features computed.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "command.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+class EvaluateCommand : public Command {
+ public:
+  std::string_view name() const override { return "evaluate"; }
+  std::string_view summary() const override {
+    return "Measure a model on labelled data: evaluate MODEL DATA";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", model_, "A model that fit wrote")->required();
+    app.add_option("DATA", data_, "Labelled data; - is standard input")->required();
+    app.add_option("--report", report_, "Where to write the figures (JSON)");
+    app.add_option("--features", features_, "Use the model of at most this many features")
+        ->check(CLI::NonNegativeNumber);
+    data_options_.declare(app);
+  }
+  int run() override;
+
+ private:
+  std::string model_, data_, report_;
+  Index features_ = -1;
+  DataOptions data_options_;
+};
+
+/// Labels of the data that the model does not know.
+std::vector<std::string> unknown_labels(const Dataset& data, const Classes& classes) {
+  std::set<std::string> unknown;
+  for (std::size_t i = 0; i < classes.of_row.size(); ++i) {
+    if (classes.of_row[i] < 0 && data.label.id[i] >= 0) {
+      unknown.insert(data.label.names[static_cast<std::size_t>(data.label.id[i])]);
+    }
+  }
+  return {unknown.begin(), unknown.end()};
+}
+
+nlohmann::json evaluate_classes(const Model& model, const Dataset& data, const Grid<double>& scores) {
+  const Classes classes = classes_of(data, model.output_names());
+  const ClassMetrics metrics = class_metrics(scores, classes.of_row, data.weight);
+  nlohmann::json report{{"error", metrics.error},
+                        {"errors", metrics.errors},
+                        {"coverage", metrics.coverage},
+                        {"log_loss", metrics.log_loss},
+                        {"top_error", metrics.top_error},
+                        {"classes", model.output_names()},
+                        {"confusion", confusion_matrix(scores, classes.of_row)}};
+  const std::vector<std::string> unknown = unknown_labels(data, classes);
+  if (!unknown.empty()) report["unknown_classes"] = unknown;
+  return report;
+}
+
+nlohmann::json evaluate_tasks(const Model& model, const Dataset& data, const Grid<double>& scores) {
+  const TaskMetrics metrics = task_metrics(scores, tasks_of(data, &model.output_names()));
+  nlohmann::json report{
+      {"error", metrics.error}, {"tasks", model.output_names()}, {"task_error", metrics.task_error}};
+  for (const double area : metrics.area) {
+    report["area_under_curve"].push_back(std::isnan(area) ? nlohmann::json() : nlohmann::json(area));
+  }
+  return report;
+}
+
+nlohmann::json evaluate_values(const Dataset& data, const Grid<double>& scores) {
+  const ValueMetrics metrics = value_metrics(scores, values_of(data));
+  return {{"root_mean_square_error", metrics.root_mean_square},
+          {"mean_absolute_error", metrics.mean_absolute}};
+}
+
+void print_confusion(const nlohmann::json& report) {
+  const auto classes = report["classes"].get<std::vector<std::string>>();
+  const auto counts = report["confusion"].get<std::vector<std::vector<Index>>>();
+  if (classes.size() > 40) return;
+  std::size_t width = 5;
+  for (const std::string& name : classes) width = std::max(width, name.size() + 1);
+  fmt::print("\nconfusion (rows: truth, columns: prediction)\n{:>{}}", "", width);
+  for (const std::string& name : classes) fmt::print("{:>{}}", name, width);
+  fmt::print("\n");
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    const bool other = row == classes.size();
+    if (other && std::all_of(counts[row].begin(), counts[row].end(), [](Index n) { return n == 0; }))
+      continue;
+    fmt::print("{:>{}}", other ? "other" : classes[row], width);
+    for (const Index n : counts[row]) fmt::print("{:>{}}", n == 0 ? "." : std::to_string(n), width);
+    fmt::print("\n");
+  }
+}
+
+void print(const nlohmann::json& report) {
+  for (const auto& [key, value] : report.items()) {
+    if (value.is_number_float()) fmt::print("{:<24} {:.6g}\n", key, value.get<double>());
+    if (value.is_number_integer()) fmt::print("{:<24} {}\n", key, value.get<std::int64_t>());
+  }
+  if (report.contains("top_error")) {
+    fmt::print("{:<24}", "top-1 .. top-n error");
+    for (const auto& error : report["top_error"]) fmt::print(" {:.4f}", error.get<double>());
+    fmt::print("\n");
+  }
+  if (report.contains("unknown_classes")) {
+    fmt::print("classes the model does not know, counted as errors:");
+    for (const auto& name : report["unknown_classes"]) fmt::print(" {}", name.get<std::string>());
+    fmt::print("\n");
+  }
+  if (report.contains("confusion")) print_confusion(report);
+}
+
+int EvaluateCommand::run() {
+  const ModelPtr model = load_model(model_);
+  if (features_ >= 0) use_features(*model, features_);
+  ThreadPool threads(data_options_.threads);
+  const Dataset data = read_for_model(*model, data_, data_options_, true, threads);
+  const Grid<double> scores = model->scores(data, threads);
+  nlohmann::json report;
+  switch (model->outputs_are()) {
+    case OutputKind::classes:
+      report = evaluate_classes(*model, data, scores);
+      break;
+    case OutputKind::tasks:
+      report = evaluate_tasks(*model, data, scores);
+      break;
+    case OutputKind::value:
+      report = evaluate_values(data, scores);
+      break;
+  }
+  report["rows"] = data.rows();
+  report["features_used"] = model->features_used();
+  print(report);
+  if (!report_.empty()) write_file(report_, report.dump(1) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> evaluate_command() {
+  return std::make_unique<EvaluateCommand>();
+}
+
+}  // namespace sharelearn::cli

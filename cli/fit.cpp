@@ -1,0 +1,145 @@
+// sharelearn fit METHOD TRAIN: a subcommand a method.
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "command.hpp"
+#include "method.hpp"
+#include "sharelearn/data/split.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+class FitCommand : public Command {
+ public:
+  std::string_view name() const override { return "fit"; }
+  std::string_view summary() const override { return "Learn a model: fit METHOD TRAIN"; }
+  void declare(CLI::App& app) override {
+    app.require_subcommand(1);
+    for (auto& method : all_methods()) {
+      auto entry = std::make_unique<Entry>();
+      entry->method = std::move(method);
+      entry->app =
+          app.add_subcommand(std::string(entry->method->name()), std::string(entry->method->summary()));
+      entry->options = std::make_unique<OptionSet>(*entry->app);
+      entry->common.declare(*entry->app, *entry->options);
+      entry->method->declare(*entry->options);
+      entries_.push_back(std::move(entry));
+    }
+  }
+  int run() override {
+    for (const auto& entry : entries_) {
+      if (entry->app->parsed()) return entry->method->run(entry->common, entry->options->values());
+    }
+    return 2;
+  }
+
+ private:
+  struct Entry {
+    std::unique_ptr<Method> method;
+    CLI::App* app = nullptr;
+    std::unique_ptr<OptionSet> options;
+    CommonOptions common;
+  };
+  std::vector<std::unique_ptr<Entry>> entries_;
+};
+
+/// Sparse data: the columns that only the test set has are no use to the model, but must not stop it either.
+void widen(Dataset& data, Index columns) {
+  if (!data.x.is_sparse() || data.columns() >= columns) return;
+  SparseMatrix& x = data.x.sparse();
+  x.start.resize(static_cast<std::size_t>(columns) + 1, x.start.back());
+  x.cols = columns;
+}
+
+/// Takes the rows held out of the training set as test set.
+void hold_out(FitInput& input) {
+  const double fraction = input.common.holdout;
+  if (input.test)
+    throw InputError("--holdout and --test exclude each other: the test set is one or the other");
+  std::vector<std::int32_t> groups(static_cast<std::size_t>(input.train.rows()), 0);
+  if (!input.train.label.empty()) {
+    const Classes classes = classes_of(input.train, 1);
+    // Strata of a regression or a multitask set would be single rows.
+    if (classes.count() * 2 <= input.train.rows()) groups = classes.of_row;
+  }
+  const Split split = stratified_holdout(groups, fraction, input.context.seed);
+  if (split.test.empty() || split.train.empty()) {
+    throw InputError(
+        fmt::format("--holdout {} of {} rows leaves an empty part", fraction, input.train.rows()));
+  }
+  input.test = select_rows(input.train, split.test);
+  input.train = select_rows(input.train, split.train);
+}
+
+}  // namespace
+
+std::unique_ptr<Command> fit_command() {
+  return std::make_unique<FitCommand>();
+}
+
+void CommonOptions::declare(CLI::App& app, OptionSet& options) {
+  app.add_option("TRAIN", train, "Data to learn from; - is standard input")->required();
+  app.add_option("--test", test, "Data to report the error on, round by round");
+  app.add_option("-o,--output", model, "Where to write the model");
+  app.add_option("--report", report, "Where to write the report (JSON)");
+  data.declare(app);
+  options.add("--seed", seed, "Seed of everything random");
+  options.add("--scale", scale, "Scaling of the columns: none, minmax or standard; it belongs to the model")
+      ->check(CLI::IsMember({"none", "minmax", "standard"}))
+      ->default_str("the method's own");
+  options.add_flag("--bias,!--no-bias", bias,
+                   "A constant a class, never penalised (on unless the method says otherwise)");
+  options.add("--tolerance", tolerance, "When the solver stops; 0: the method's own")
+      ->check(CLI::NonNegativeNumber);
+  options.add("--holdout", holdout, "Fraction of the training rows held out as test set, a class at a time")
+      ->check(CLI::Range(0.0, 0.999));
+  options.add_choice("--class-weight", class_weight, {"none", "balanced"}, "Weights of the classes");
+  app.add_flag("--quiet", quiet, "No progress and no table");
+}
+
+std::vector<double> FitInput::weights(const Classes* classes) const {
+  return normalised_weights(train, common.class_weight == "balanced" ? classes : nullptr);
+}
+
+int Method::run(const CommonOptions& common, const nlohmann::json& options) {
+  const auto start = std::chrono::steady_clock::now();
+  ThreadPool threads(common.data.threads);
+  const auto monitor = terminal_monitor(common.quiet);
+  ReadOptions read = common.data.resolved();
+  FitInput input{
+      read_dataset(common.train, read, threads), std::nullopt, common, {threads, *monitor, common.seed}};
+  if (!common.test.empty()) {
+    read.columns = input.train.columns();
+    input.test = read_dataset(common.test, read, threads);
+    widen(input.train, input.test->columns());
+    if (input.test->columns() != input.train.columns()) {
+      throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", common.test,
+                                   input.test->columns(), common.train, input.train.columns()));
+    }
+  }
+  if (common.holdout > 0) hold_out(input);
+  const Index rows = input.train.rows(), columns = input.train.columns();
+  FitResult result = fit(input);
+
+  nlohmann::json report = std::move(result.report);
+  report["method"] = name();
+  report["options"] = options;
+  report["data"] = {{"m", rows}, {"d", columns}, {"k", result.model->output_names().size()}};
+  report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report["peak_bytes"] = peak_bytes();
+  // The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed
+  // alone.
+  result.model->about = {{"method", name()}, {"options", options}, {"data", report["data"]}};
+  for (const char* key :
+       {"objective", "loss", "penalty", "train_error", "test_error", "features_used", "lambda"}) {
+    if (report.contains(key)) result.model->about["summary"][key] = report[key];
+  }
+  if (!common.model.empty()) save_model(*result.model, common.model);
+  if (!common.report.empty()) write_file(common.report, report.dump(1) + "\n");
+  return 0;
+}
+
+}  // namespace sharelearn::cli

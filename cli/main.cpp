@@ -1,0 +1,89 @@
+// sharelearn COMMAND ...: parses, calls, prints. Exit 0: success, 2: the user's mistake, 1: a failure.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+
+#include "command.hpp"
+#include "sharelearn/run/error.hpp"
+#include "suggest.hpp"
+
+namespace {
+
+using sharelearn::cli::Command;
+
+/// The deepest subcommand that was named.
+const CLI::App* deepest(const CLI::App* app) {
+  const auto chosen = app->get_subcommands();
+  return chosen.empty() ? app : deepest(chosen.front());
+}
+
+/// What the user may have meant by a word that was not expected.
+std::string suggestion(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* last = deepest(&app);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : last->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (const CLI::App* command : last->get_subcommands([](const CLI::App*) { return true; })) {
+    known.push_back(command->get_name());
+  }
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    const bool is_option = word.starts_with("--");
+    if (is_option) word = word.substr(0, word.find('='));
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    if (!is_option && word != last->get_name() &&
+        last->get_subcommands([](const CLI::App*) { return true; }).empty()) {
+      continue;
+    }
+    const std::string near = sharelearn::cli::nearest(word, known);
+    if (!near.empty() && near != word) return fmt::format(" Did you mean {}?", near);
+  }
+  return "";
+}
+
+int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+  const CLI::App* last = deepest(&app);
+  std::string path;
+  for (const CLI::App* at = last; at != nullptr; at = at->get_parent())
+    path = at->get_name() + (path.empty() ? "" : " ") + path;
+  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", error.what(), suggestion(app, argc, argv), path);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use.",
+               "sharelearn");
+  app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);
+  app.require_subcommand(1);
+  auto commands = sharelearn::cli::all_commands();
+  std::vector<CLI::App*> parsers;
+  for (const auto& command : commands) {
+    parsers.push_back(app.add_subcommand(std::string(command->name()), std::string(command->summary())));
+    command->declare(*parsers.back());
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return parse_error(app, error, argc, argv);
+  }
+  try {
+    for (std::size_t c = 0; c < commands.size(); ++c) {
+      if (parsers[c]->parsed()) return commands[c]->run();
+    }
+  } catch (const sharelearn::InputError& error) {
+    fmt::print(stderr, "sharelearn: {}\n", error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "sharelearn: out of memory\n");
+    return 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "sharelearn: {}\n", error.what());
+    return 1;
+  }
+  return 1;
+}

@@ -1,0 +1,14 @@
+// The table of methods: one line each.
+#include "methods.hpp"
+
+#include "method.hpp"
+
+namespace sharelearn::cli {
+
+std::vector<std::unique_ptr<Method>> all_methods() {
+  std::vector<std::unique_ptr<Method>> methods;
+  methods.push_back(shareboost_method());
+  return methods;
+}
+
+}  // namespace sharelearn::cli

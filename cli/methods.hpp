@@ -1,0 +1,12 @@
+// The makers of the methods, each in its fit_NAME.cpp.
+#pragma once
+
+#include <memory>
+
+namespace sharelearn::cli {
+
+class Method;
+
+std::unique_ptr<Method> shareboost_method();
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,112 @@
+// sharelearn predict MODEL DATA: labels, scores, probabilities or the best N classes, a line a row.
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "command.hpp"
+#include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+class PredictCommand : public Command {
+ public:
+  std::string_view name() const override { return "predict"; }
+  std::string_view summary() const override { return "Predict the rows of a file: predict MODEL DATA"; }
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", model_, "A model that fit wrote")->required();
+    app.add_option("DATA", data_, "Data to predict, with or without labels; - is standard input")->required();
+    app.add_option("-o,--output", output_, "Where to write the predictions")->capture_default_str();
+    auto* scores =
+        app.add_flag("--scores", scores_, "The score of every class, under a line with their names");
+    auto* proba = app.add_flag("--proba", proba_, "The probability of every class, likewise");
+    auto* top = app.add_option("--top", top_, "The N best classes, best first")->check(CLI::PositiveNumber);
+    scores->excludes(proba)->excludes(top);
+    proba->excludes(top);
+    app.add_option("--features", features_, "Use the model of at most this many features")
+        ->check(CLI::NonNegativeNumber);
+    data_options_.declare(app);
+  }
+  int run() override;
+
+ private:
+  std::string model_, data_, output_ = "-";
+  bool scores_ = false, proba_ = false;
+  Index top_ = 0;
+  Index features_ = -1;
+  DataOptions data_options_;
+};
+
+std::string joined(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+std::string row_of_numbers(const Grid<double>& values, Index row) {
+  std::string line;
+  for (Index c = 0; c < values.cols(); ++c) {
+    fmt::format_to(std::back_inserter(line), "{}{:.9g}", c == 0 ? "" : ",", values(row, c));
+  }
+  return line;
+}
+
+/// Softmax over classes, a sigmoid a task.
+void to_probabilities(Grid<double>& scores, OutputKind kind) {
+  for (Index i = 0; i < scores.rows(); ++i) {
+    if (kind == OutputKind::tasks) {
+      for (Index c = 0; c < scores.cols(); ++c) scores(i, c) = 1 / (1 + std::exp(-scores(i, c)));
+      continue;
+    }
+    double highest = scores(i, 0), sum = 0;
+    for (Index c = 1; c < scores.cols(); ++c) highest = std::max(highest, scores(i, c));
+    for (Index c = 0; c < scores.cols(); ++c) sum += scores(i, c) = std::exp(scores(i, c) - highest);
+    for (Index c = 0; c < scores.cols(); ++c) scores(i, c) /= sum;
+  }
+}
+
+std::string label_of(const Grid<double>& scores, Index row, Index count, const Model& model) {
+  if (model.outputs_are() == OutputKind::value) return fmt::format("{:.9g}", scores(row, 0));
+  std::vector<std::string> labels;
+  if (model.outputs_are() == OutputKind::tasks && count == 0) {
+    for (Index t = 0; t < scores.cols(); ++t) {
+      if (scores(row, t) > 0) labels.push_back(model.output_names()[static_cast<std::size_t>(t)]);
+    }
+  } else {
+    for (const std::int32_t c : best_classes(scores, row, std::max<Index>(1, count))) {
+      labels.push_back(model.output_names()[static_cast<std::size_t>(c)]);
+    }
+  }
+  return joined(labels);
+}
+
+int PredictCommand::run() {
+  const ModelPtr model = load_model(model_);
+  if (features_ >= 0) use_features(*model, features_);
+  ThreadPool threads(data_options_.threads);
+  const Dataset data = read_for_model(*model, data_, data_options_, false, threads);
+  Grid<double> scores = model->scores(data, threads);
+  if (proba_) {
+    if (model->outputs_are() == OutputKind::value)
+      throw InputError("--proba: the model predicts numbers, not classes");
+    to_probabilities(scores, model->outputs_are());
+  }
+  std::string text;
+  if (scores_ || proba_) text += joined(model->output_names()) + "\n";
+  for (Index i = 0; i < scores.rows(); ++i) {
+    text += scores_ || proba_ ? row_of_numbers(scores, i) : label_of(scores, i, top_, *model);
+    text += '\n';
+  }
+  write_file(output_, text);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> predict_command() {
+  return std::make_unique<PredictCommand>();
+}
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,53 @@
+// What methods share in their reports and tables.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "method.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+std::string number(const nlohmann::json& round, const char* key, const char* format) {
+  if (!round.contains(key) || !round[key].is_number()) return "";
+  return fmt::format(fmt::runtime(format), round[key].get<double>());
+}
+
+/// Every round up to 10, then steps that keep a table of about 30 lines; the last always.
+bool is_shown(std::size_t round, std::size_t count) {
+  if (round < 10 || round + 1 == count) return true;
+  const std::size_t step = std::max<std::size_t>(5, (count / 20 + 4) / 5 * 5);
+  return (round + 1) % step == 0;
+}
+
+}  // namespace
+
+void print_rounds(const nlohmann::json& rounds) {
+  fmt::print("{:>6} {:>9} {:>12} {:>12} {:>10} {:>10}\n", "round", "features", "objective", "score",
+             "train err", "test err");
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    if (!is_shown(r, rounds.size())) continue;
+    const auto& round = rounds[r];
+    fmt::print("{:>6} {:>9} {:>12} {:>12} {:>10} {:>10}\n", round["round"].get<std::int64_t>(),
+               number(round, "features_used", "{:.0f}"), number(round, "objective", "{:.6g}"),
+               number(round, "score", "{:.4g}"), number(round, "train_error", "{:.4f}"),
+               number(round, "test_error", "{:.4f}"));
+  }
+}
+
+void add_sparsity(const LinearModel& model, nlohmann::json& report) {
+  Index columns = 0, rows = 0, weights = 0;
+  for (const FeaturePtr& feature : model.features) columns += feature->width();
+  for (Index column = 0; column < columns; ++column) {
+    const std::vector<double> of_column = model.weights_of(column);
+    const auto nonzero = std::count_if(of_column.begin(), of_column.end(), [](double w) { return w != 0; });
+    rows += nonzero > 0 ? 1 : 0;
+    weights += nonzero;
+  }
+  report["features_used"] = model.features_used();
+  report["nonzero_rows"] = rows;
+  report["nonzero_weights"] = weights;
+}
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,53 @@
+// How good scores are: what `evaluate` and the reports print.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sharelearn/data/dataset.hpp"
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+/// The class with the highest score of each row; ties go to the lowest class.
+std::vector<std::int32_t> predicted_classes(const Grid<double>& scores);
+
+/// The `count` best classes of one row, best first.
+std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, Index count);
+
+struct ClassMetrics {
+  double error = 0;     ///< fraction of rows predicted wrongly; classes the model does not know count
+  double coverage = 0;  ///< mean place of the true class in the ranking, 0 = first (known classes only)
+  double log_loss = 0;  ///< mean of -ln p(true class), p the softmax of the scores (known classes only)
+  std::vector<double> top_error;  ///< [n-1]: fraction of rows whose class is not among the n best, n up to 5
+  Index rows = 0;
+  Index errors = 0;
+};
+
+/// `truth`: class of each row, -1 for one the model does not know. `weights` empty: every row counts 1.
+ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                           std::span<const double> weights = {});
+
+/// Only the error: fraction of rows whose best class is not the true one.
+double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                  std::span<const double> weights = {});
+
+/// Rows: true classes; columns: predictions. The last row counts rows of unknown classes.
+std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
+                                                 std::span<const std::int32_t> truth);
+
+struct TaskMetrics {
+  double error = 0;                ///< mean over labelled (row, task) pairs of sign(score) != label
+  std::vector<double> task_error;  ///< of each task
+  std::vector<double> area;        ///< area under the ROC curve of each task; NaN with one class only
+};
+TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks);
+
+struct ValueMetrics {
+  double root_mean_square = 0;
+  double mean_absolute = 0;
+};
+ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth);
+
+}  // namespace sharelearn

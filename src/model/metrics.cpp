@@ -1,0 +1,167 @@
+#include "sharelearn/model/metrics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace sharelearn {
+namespace {
+
+/// Classes that come before class y in the ranking of a row.
+Index place_of(const Grid<double>& scores, Index row, Index y) {
+  const double own = scores(row, y);
+  Index place = 0;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    if (scores(row, c) > own || (scores(row, c) == own && c < y)) ++place;
+  }
+  return place;
+}
+
+double log_loss_of(const Grid<double>& scores, Index row, Index y) {
+  double highest = scores(row, 0);
+  for (Index c = 1; c < scores.cols(); ++c) highest = std::max(highest, scores(row, c));
+  double sum = 0;
+  for (Index c = 0; c < scores.cols(); ++c) sum += std::exp(scores(row, c) - highest);
+  return std::log(sum) + highest - scores(row, y);
+}
+
+double weight_at(std::span<const double> weights, Index row) {
+  return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(row)];
+}
+
+/// Area under the ROC curve by ranks; ties count half.
+double area_under_curve(std::vector<std::pair<double, bool>> scored) {
+  std::sort(scored.begin(), scored.end());
+  double positives = 0, rank_sum = 0;
+  for (std::size_t i = 0; i < scored.size();) {
+    std::size_t j = i;
+    while (j < scored.size() && scored[j].first == scored[i].first) ++j;
+    const double rank = static_cast<double>(i + j + 1) / 2;  // mean of ranks i+1 .. j
+    for (; i < j; ++i) {
+      if (!scored[i].second) continue;
+      ++positives;
+      rank_sum += rank;
+    }
+  }
+  const double negatives = static_cast<double>(scored.size()) - positives;
+  if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
+  return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+}
+
+}  // namespace
+
+std::vector<std::int32_t> predicted_classes(const Grid<double>& scores) {
+  std::vector<std::int32_t> best(static_cast<std::size_t>(scores.rows()), 0);
+  for (Index c = 1; c < scores.cols(); ++c) {
+    const double* column = scores.column(c);
+    for (Index i = 0; i < scores.rows(); ++i) {
+      std::int32_t& so_far = best[static_cast<std::size_t>(i)];
+      if (column[i] > scores(i, so_far)) so_far = static_cast<std::int32_t>(c);
+    }
+  }
+  return best;
+}
+
+std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, Index count) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(scores.cols()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto take = std::min<std::size_t>(order.size(), static_cast<std::size_t>(count));
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(take), order.end(),
+                    [&](std::int32_t a, std::int32_t b) {
+                      return scores(row, a) != scores(row, b) ? scores(row, a) > scores(row, b) : a < b;
+                    });
+  order.resize(take);
+  return order;
+}
+
+double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                  std::span<const double> weights) {
+  const std::vector<std::int32_t> best = predicted_classes(scores);
+  double wrong = 0, total = 0;
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const double weight = weight_at(weights, static_cast<Index>(i));
+    total += weight;
+    if (best[i] != truth[i]) wrong += weight;
+  }
+  return total > 0 ? wrong / total : 0;
+}
+
+ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                           std::span<const double> weights) {
+  ClassMetrics metrics;
+  metrics.rows = scores.rows();
+  metrics.top_error.assign(static_cast<std::size_t>(std::min<Index>(5, scores.cols())), 0.0);
+  double total = 0, known = 0;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const double weight = weight_at(weights, i);
+    const std::int32_t y = truth[static_cast<std::size_t>(i)];
+    const Index place = y < 0 ? scores.cols() : place_of(scores, i, y);
+    total += weight;
+    if (place > 0) ++metrics.errors;
+    for (std::size_t n = 0; n < metrics.top_error.size(); ++n) {
+      if (place > static_cast<Index>(n)) metrics.top_error[n] += weight;
+    }
+    if (y < 0) continue;
+    known += weight;
+    metrics.coverage += weight * static_cast<double>(place);
+    metrics.log_loss += weight * log_loss_of(scores, i, y);
+  }
+  for (double& error : metrics.top_error) error = total > 0 ? error / total : 0;
+  metrics.error = metrics.top_error.empty() ? 0 : metrics.top_error.front();
+  if (known > 0) {
+    metrics.coverage /= known;
+    metrics.log_loss /= known;
+  }
+  return metrics;
+}
+
+std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
+                                                 std::span<const std::int32_t> truth) {
+  const auto k = static_cast<std::size_t>(scores.cols());
+  std::vector<std::vector<Index>> counts(k + 1, std::vector<Index>(k, 0));
+  const std::vector<std::int32_t> best = predicted_classes(scores);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const std::size_t row = truth[i] < 0 ? k : static_cast<std::size_t>(truth[i]);
+    ++counts[row][static_cast<std::size_t>(best[i])];
+  }
+  return counts;
+}
+
+TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks) {
+  TaskMetrics metrics;
+  const std::size_t k = tasks.names.size();
+  double wrong = 0, total = 0;
+  for (std::size_t t = 0; t < k; ++t) {
+    std::vector<std::pair<double, bool>> scored;
+    double task_wrong = 0;
+    for (Index i = 0; i < scores.rows(); ++i) {
+      const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
+      if (sign == 0) continue;
+      const double score = scores(i, static_cast<Index>(t));
+      scored.emplace_back(score, sign > 0);
+      if ((score > 0) != (sign > 0)) ++task_wrong;
+    }
+    wrong += task_wrong;
+    total += static_cast<double>(scored.size());
+    metrics.task_error.push_back(scored.empty() ? 0 : task_wrong / static_cast<double>(scored.size()));
+    metrics.area.push_back(area_under_curve(std::move(scored)));
+  }
+  metrics.error = total > 0 ? wrong / total : 0;
+  return metrics;
+}
+
+ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth) {
+  ValueMetrics metrics;
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double off = scores(static_cast<Index>(i), 0) - truth[i];
+    metrics.root_mean_square += off * off;
+    metrics.mean_absolute += std::abs(off);
+  }
+  const double count = std::max<double>(1, static_cast<double>(truth.size()));
+  metrics.root_mean_square = std::sqrt(metrics.root_mean_square / count);
+  metrics.mean_absolute /= count;
+  return metrics;
+}
+
+}  // namespace sharelearn
