@@ -38,6 +38,13 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// How Run::read finds labels.
+struct DataChoice {
+  std::string label_column;  ///< as ReadOptions has it
+  std::string task_column;
+  std::string labels_file;  ///< below the data folder
+};
+
 /// One run of one experiment.
 class Run {
  public:
@@ -45,7 +52,7 @@ class Run {
   const Settings& settings() const { return settings_; }
   Context& context() { return context_; }
   /// Reads `file` below the data folder; throws InputError that names what is missing.
-  Dataset read(const std::string& file, const struct DataChoice& choice);
+  Dataset read(const std::string& file, const DataChoice& choice = {});
   /// Prints a line of explanation or the table; writes NAME.csv / NAME.svg into the out folder.
   void say(std::string_view line);
   void show(const Table& table, const std::string& file = "");
@@ -53,19 +60,17 @@ class Run {
   /// The numbers of `key` from an earlier, interrupted run, or those `compute` gives, which are then kept.
   /// Keys carry everything the numbers depend on (sizes, seeds).
   std::vector<double> remember(const std::string& key, const std::function<std::vector<double>()>& compute);
+  /// Drops what remember() kept: the experiment is complete, and its next run computes afresh.
+  void forget();
 
  private:
+  std::string path_of(const std::string& file) const;
+  std::string memory_file() const;
+  void load_memory();
   std::string name_;
   Settings settings_;
   Context context_;
   std::map<std::string, std::vector<double>> memory_;
-};
-
-/// How Run::read finds labels.
-struct DataChoice {
-  std::string label_column;  ///< as ReadOptions has it
-  std::string task_column;
-  std::string labels_file;  ///< below the data folder
 };
 
 struct Experiment {
