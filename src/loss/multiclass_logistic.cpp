@@ -1,6 +1,8 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/kernels.hpp"
 
@@ -41,6 +43,26 @@ void MulticlassLogistic::curvature(RowRange rows, const Grid<double>& scores, Gr
       column[i] = weight * std::max(0.0, rho * (1 - rho));
     }
   }
+}
+
+/// With q = u / w + 1[c = y] on the simplex: w (sum_c q_c ln q_c - margin (1 - q_y)). Rounding may leave q a
+/// little below 0; that counts as 0.
+double MulticlassLogistic::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
+  constexpr double slack = -1e-12;
+  double sum = 0;
+  for (Index c = 0; c < classes_; ++c) {
+    const double* u = dual.column(c);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double weight = weights_[static_cast<std::size_t>(i)];
+      if (weight == 0) continue;
+      const bool own = label_[static_cast<std::size_t>(i)] == c;
+      const double q = scale * u[i] / weight + (own ? 1.0 : 0.0);
+      if (q < slack) return std::numeric_limits<double>::infinity();
+      if (q > 0) sum += weight * q * std::log(q);
+      if (!own) sum -= weight * margin_ * q;
+    }
+  }
+  return sum;
 }
 
 }  // namespace sharelearn

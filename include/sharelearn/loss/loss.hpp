@@ -33,6 +33,15 @@ class Loss {
   /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
   virtual double curvature_bound() const = 0;
 
+  /// Sum over `rows` of the convex conjugates f_i*(scale * dual_i), f_i being weight_i * loss_i: what a
+  /// duality gap needs. Infinity outside the conjugate's domain, and for a loss that knows no conjugate.
+  virtual double conjugate(RowRange rows, const Grid<double>& dual, double scale) const;
+
+  /// residual = rising - falling, both >= 0: the weights q of the terms whose loss grows with the score, and
+  /// of those whose loss falls with it. AdaBoost's bound (paper 004, Lemma 4.1) needs them apart.
+  virtual void split_residual(RowRange rows, const Grid<double>& scores, Grid<double>& rising,
+                              Grid<double>& falling) const;
+
   /// Weight of each row; they sum to 1.
   virtual std::span<const double> weights() const = 0;
 };
@@ -40,5 +49,8 @@ class Loss {
 /// Whole-data value (and residual), a block at a time in fixed order: the same bits for any number of
 /// threads.
 double evaluate(const Loss& loss, const Grid<double>& scores, Grid<double>* residual, ThreadPool& threads);
+
+/// Sum of the conjugates of all rows, in the same fixed order.
+double evaluate_conjugate(const Loss& loss, const Grid<double>& dual, double scale, ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -20,6 +20,7 @@ class MulticlassLogistic : public Loss {
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
   double curvature_bound() const override { return 0.5; }
+  double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
   std::span<const double> weights() const override {
     return {weights_.data(), static_cast<std::size_t>(rows_)};
   }

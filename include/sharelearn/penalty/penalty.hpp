@@ -2,7 +2,9 @@
 //
 //   value(row)                the penalty of one row
 //   prox(row, step)           argmin_u  |u - row|^2 / 2 + step * value(u), in place
+//   scaled_prox(row, h, l)    argmin_u  sum_c h_c (u_c - row_c)^2 / 2 + l * value(u), in place
 //   dual_norm(gradient)       the smallest lambda for which a zero row stays zero under that gradient
+//   conjugate(gradient, l)    the convex conjugate of l * value, at the gradient
 //
 // All on the scale of lambda = 1; lambda, a feature's cost and a step multiply into `step`. A penalty knows
 // no loss.
@@ -19,6 +21,11 @@ class Penalty {
   virtual std::string_view name() const = 0;
   virtual double value(std::span<const double> row) const = 0;
   virtual void prox(std::span<double> row, double step) const = 0;
+  /// The same in the metric diag(curvature), all of it > 0: what a row of a quadratic model needs whose
+  /// outputs curve differently.
+  virtual void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const = 0;
+  /// max over u of  gradient . u - lambda * value(u): for a norm 0 or infinity.
+  virtual double conjugate(std::span<const double> gradient, double lambda) const = 0;
   /// For penalties that are norms: the dual norm. For others (l2sq, none): 0, they never hold a row at zero.
   virtual double dual_norm(std::span<const double> gradient) const = 0;
   /// True if value is a norm, so that lambda_max and screening make sense.

@@ -1,0 +1,78 @@
+// The penalties of paper 004 on a feature's k weights: l1, l1/l2, l1/linf, squared l2, none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/penalty/penalty.hpp"
+
+namespace sharelearn {
+
+/// sum_c |w_c|: single weights go to zero. Dual norm: the largest magnitude.
+class L1 : public Penalty {
+ public:
+  std::string_view name() const override { return "l1"; }
+  double value(std::span<const double> row) const override;
+  void prox(std::span<double> row, double step) const override;
+  void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const override;
+  double conjugate(std::span<const double> gradient, double lambda) const override;
+  double dual_norm(std::span<const double> gradient) const override;
+  bool is_norm() const override { return true; }
+};
+
+/// |w|_2: whole rows go to zero. Its own dual norm.
+class L1L2 : public Penalty {
+ public:
+  std::string_view name() const override { return "l1l2"; }
+  double value(std::span<const double> row) const override;
+  void prox(std::span<double> row, double step) const override;
+  void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const override;
+  double conjugate(std::span<const double> gradient, double lambda) const override;
+  double dual_norm(std::span<const double> gradient) const override;
+  bool is_norm() const override { return true; }
+};
+
+/// max_c |w_c|: whole rows go to zero, the largest weights of a row are tied. Dual norm: the sum of
+/// magnitudes.
+class L1Linf : public Penalty {
+ public:
+  std::string_view name() const override { return "l1linf"; }
+  double value(std::span<const double> row) const override;
+  void prox(std::span<double> row, double step) const override;
+  void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const override;
+  double conjugate(std::span<const double> gradient, double lambda) const override;
+  double dual_norm(std::span<const double> gradient) const override;
+  bool is_norm() const override { return true; }
+};
+
+/// sum_c w_c^2: nothing goes to zero.
+class L2Squared : public Penalty {
+ public:
+  std::string_view name() const override { return "l2sq"; }
+  double value(std::span<const double> row) const override;
+  void prox(std::span<double> row, double step) const override;
+  void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const override;
+  double conjugate(std::span<const double> gradient, double lambda) const override;
+  double dual_norm(std::span<const double>) const override { return 0; }
+  bool is_norm() const override { return false; }
+};
+
+class NoPenalty : public Penalty {
+ public:
+  std::string_view name() const override { return "none"; }
+  double value(std::span<const double>) const override { return 0; }
+  void prox(std::span<double>, double) const override {}
+  void scaled_prox(std::span<double>, std::span<const double>, double) const override {}
+  double conjugate(std::span<const double> gradient, double lambda) const override;
+  double dual_norm(std::span<const double>) const override { return 0; }
+  bool is_norm() const override { return false; }
+};
+
+/// Names of all penalties, as `--penalty` takes them.
+const std::vector<std::string>& penalty_names();
+/// Throws InputError on a name that is none of them.
+std::unique_ptr<Penalty> penalty_from(std::string_view name);
+
+}  // namespace sharelearn

@@ -1,0 +1,71 @@
+#include "kernels/softplus.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/softplus.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+//
+#include "hwy/contrib/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sharelearn::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls `vector_step` on whole vectors and on a zero-padded copy of the rest.
+template <class D, class Step>
+void for_vectors(D d, const double* in, Index count, double* out_a, double* out_b, Step step) {
+  const Index lanes = static_cast<Index>(hn::Lanes(d));
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) step(in + i, out_a + i, out_b == nullptr ? nullptr : out_b + i);
+  if (i == count) return;
+  HWY_ALIGN double rest[3][HWY_MAX_BYTES / sizeof(double)] = {};
+  for (Index r = 0; i + r < count; ++r) rest[0][r] = in[i + r];
+  step(rest[0], rest[1], rest[2]);
+  for (Index r = 0; i + r < count; ++r) {
+    out_a[i + r] = rest[1][r];
+    if (out_b != nullptr) out_b[i + r] = rest[2][r];
+  }
+}
+
+void Softplus(const double* t, Index count, double* value, double* probability) {
+  const hn::ScalableTag<double> d;
+  const auto one = hn::Set(d, 1.0);
+  const auto zero = hn::Zero(d);
+  for_vectors(d, t, count, value, probability, [&](const double* in, double* v, double* q) HWY_ATTR {
+    const auto x = hn::LoadU(d, in);
+    const auto e = hn::Exp(d, hn::Neg(hn::Abs(x)));
+    const auto low = hn::Log1p(d, e);
+    hn::StoreU(hn::Add(low, hn::Max(hn::Neg(x), zero)), d, v);
+    hn::StoreU(hn::Div(hn::IfThenElse(hn::Gt(x, zero), e, one), hn::Add(one, e)), d, q);
+  });
+}
+
+void Exponential(const double* t, Index count, double* value) {
+  const hn::ScalableTag<double> d;
+  for_vectors(d, t, count, value, nullptr, [&](const double* in, double* v, double*) HWY_ATTR {
+    // Exp is defined up to 706; beyond 700 a loss is past saving anyway.
+    hn::StoreU(hn::Exp(d, hn::Min(hn::LoadU(d, in), hn::Set(d, 700.0))), d, v);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace sharelearn::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sharelearn::kernels {
+
+HWY_EXPORT(Softplus);
+HWY_EXPORT(Exponential);
+
+void softplus(const double* t, Index count, double* value, double* probability) {
+  HWY_DYNAMIC_DISPATCH(Softplus)(t, count, value, probability);
+}
+
+void exponential(const double* t, Index count, double* value) {
+  HWY_DYNAMIC_DISPATCH(Exponential)(t, count, value);
+}
+
+}  // namespace sharelearn::kernels
+#endif

@@ -1,0 +1,15 @@
+// Logistic and exponential functions of arrays, with SIMD chosen at run time.
+#pragma once
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn::kernels {
+
+/// value[i] = ln(1 + exp(-t[i])) and probability[i] = 1 / (1 + exp(t[i])), without overflow. Either output
+/// may be the input.
+void softplus(const double* t, Index count, double* value, double* probability);
+
+/// value[i] = exp(t[i]).
+void exponential(const double* t, Index count, double* value);
+
+}  // namespace sharelearn::kernels

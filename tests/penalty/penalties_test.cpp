@@ -1,0 +1,144 @@
+#include "sharelearn/penalty/penalties.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+std::vector<double> random_row(std::size_t k, double scale) {
+  std::vector<double> row(k);
+  for (double& w : row) {
+    w = static_cast<double>(*rc::gen::inRange(-1000, 1001)) / 1000.0 * scale;
+    if (*rc::gen::inRange(0, 5) == 0) w = 0;
+  }
+  return row;
+}
+
+double distance(std::span<const double> u, std::span<const double> z, std::span<const double> h) {
+  double sum = 0;
+  for (std::size_t c = 0; c < u.size(); ++c) sum += h[c] * (u[c] - z[c]) * (u[c] - z[c]) / 2;
+  return sum;
+}
+
+/// The Fenchel gap of the prox: u = prox(z) iff  value-part + conjugate(h (z - u)) = u . h (z - u).
+void expect_optimal(const Penalty& penalty, std::span<const double> u, std::span<const double> z,
+                    std::span<const double> h, double lambda) {
+  std::vector<double> dual(u.size());
+  double inner = 0, size = 0;
+  for (std::size_t c = 0; c < u.size(); ++c) {
+    dual[c] = h[c] * (z[c] - u[c]);
+    inner += u[c] * dual[c];
+    size += std::abs(u[c] * dual[c]);
+  }
+  if (penalty.is_norm()) {
+    RC_ASSERT(penalty.dual_norm(dual) <= lambda * (1 + 1e-12) + 1e-14);
+    RC_ASSERT(std::abs(lambda * penalty.value(u) - inner) <= 1e-11 * (1 + size));
+  } else {
+    const double conjugate = lambda == 0 || penalty.name() == "none" ? 0 : penalty.conjugate(dual, lambda);
+    RC_ASSERT(std::abs(lambda * penalty.value(u) + conjugate - inner) <= 1e-11 * (1 + size));
+  }
+}
+
+RC_GTEST_PROP(penalties, every_prox_meets_its_optimality_condition, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 12));
+  const auto z = random_row(k, 5);
+  const double lambda = static_cast<double>(*rc::gen::inRange(1, 400)) / 100.0;
+  const std::vector<double> ones(k, 1.0);
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    auto u = z;
+    penalty->prox(u, lambda);
+    expect_optimal(*penalty, u, z, ones, lambda);
+  }
+}
+
+RC_GTEST_PROP(penalties, every_scaled_prox_meets_its_optimality_condition, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 12));
+  const auto z = random_row(k, 5);
+  auto h = random_row(k, 1);
+  for (double& curvature : h) curvature = std::pow(10.0, 3 * curvature);
+  const double lambda = static_cast<double>(*rc::gen::inRange(1, 400)) / 100.0;
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    auto u = z;
+    penalty->scaled_prox(u, h, lambda);
+    expect_optimal(*penalty, u, z, h, lambda);
+  }
+}
+
+RC_GTEST_PROP(penalties, no_nearby_point_beats_the_prox, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 6));
+  const auto z = random_row(k, 3);
+  const double lambda = static_cast<double>(*rc::gen::inRange(0, 300)) / 100.0;
+  const std::vector<double> ones(k, 1.0);
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    auto u = z;
+    penalty->prox(u, lambda);
+    const double best = distance(u, z, ones) + lambda * penalty->value(u);
+    for (int trial = 0; trial < 30; ++trial) {
+      auto other = random_row(k, std::pow(10.0, -trial % 7));
+      for (std::size_t c = 0; c < k; ++c) other[c] += u[c];
+      RC_ASSERT(best <= distance(other, z, ones) + lambda * penalty->value(other) + 1e-12);
+    }
+  }
+}
+
+RC_GTEST_PROP(penalties, dual_norm_is_the_threshold_of_the_prox, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 8));
+  const auto z = random_row(k, 3);
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    if (!penalty->is_norm()) continue;
+    const double dual = penalty->dual_norm(z);
+    auto held = z, freed = z;
+    penalty->prox(held, dual * (1 + 1e-12));
+    penalty->prox(freed, dual * (1 - 1e-9));
+    RC_ASSERT(penalty->value(held) == 0.0);
+    RC_ASSERT(dual == 0 || penalty->value(freed) > 0.0);
+  }
+}
+
+RC_GTEST_PROP(penalties, norm_and_dual_norm_meet_hoelders_inequality_with_equality_somewhere, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 8));
+  const auto u = random_row(k, 3);
+  const auto g = random_row(k, 3);
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    if (!penalty->is_norm()) continue;
+    double inner = 0;
+    for (std::size_t c = 0; c < k; ++c) inner += u[c] * g[c];
+    RC_ASSERT(inner <= penalty->value(u) * penalty->dual_norm(g) + 1e-12);
+    RC_ASSERT(penalty->conjugate(g, penalty->dual_norm(g) + 1e-12) == 0.0);
+    if (penalty->dual_norm(g) > 1e-6) {
+      RC_ASSERT(std::isinf(penalty->conjugate(g, penalty->dual_norm(g) * 0.99)));
+    }
+  }
+}
+
+TEST(penalties, prox_of_l1_linf_ties_the_largest_weights) {
+  std::vector<double> row = {3, -2.5, 1, 0};
+  L1Linf().prox(row, 1.5);
+  EXPECT_DOUBLE_EQ(row[0], 2.0);
+  EXPECT_DOUBLE_EQ(row[1], -2.0);
+  EXPECT_DOUBLE_EQ(row[2], 1.0);
+  EXPECT_DOUBLE_EQ(row[3], 0.0);
+}
+
+TEST(penalties, unknown_name_is_an_input_error_that_lists_the_known_ones) {
+  try {
+    penalty_from("l0");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("l1linf"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace sharelearn
