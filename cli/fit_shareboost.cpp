@@ -19,7 +19,7 @@ namespace sharelearn::cli {
 namespace {
 
 constexpr double kMargin = 1;  // eqn (3) of paper 000
-constexpr double kTolerance = 1e-9;
+constexpr double kTolerance = 1e-10;
 
 /// Errors of a test set, round by round: the columns of chosen features, computed once each.
 class TestSet {

@@ -23,7 +23,7 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   const CLI::App* last = deepest(&app);
   std::vector<std::string> known;
   for (const CLI::Option* option : last->get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) known.push_back(fmt::format("--{}", name));
   }
   for (const CLI::App* command : last->get_subcommands([](const CLI::App*) { return true; })) {
     known.push_back(command->get_name());

@@ -16,7 +16,7 @@ enum class CorrectiveMethod { lbfgs, nesterov };
 struct CorrectiveOptions {
   CorrectiveMethod method = CorrectiveMethod::lbfgs;
   /// Stop when the expected decrease g' H^-1 g / 2 (H: the preconditioner's curvature) is below this.
-  double tolerance = 1e-9;
+  double tolerance = 1e-10;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
   int max_iterations = 1000;

@@ -1,0 +1,117 @@
+#include "sharelearn/solve/corrective.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "support.hpp"
+
+namespace sharelearn {
+namespace {
+
+struct Problem {
+  DenseMatrix x;
+  MulticlassLogistic loss;
+  explicit Problem(Index rows = 300, Index columns = 6, Index classes = 4, std::uint64_t seed = 1)
+      : x(test::random_dense(rows, columns, seed)),
+        loss(test::random_labels(x, classes, seed), classes, test::equal_weights(rows), 1) {}
+};
+
+/// Norm of the objective's gradient by central differences: independent of every gradient code.
+double gradient_by_differences(const DesignProblem& problem, const std::vector<double>& w) {
+  Grid<double> scores(problem.rows(), problem.outputs());
+  const auto value = [&](const std::vector<double>& at) {
+    problem.scores(at, scores);
+    return evaluate(problem.loss(), scores, nullptr, problem.threads()) + problem.add_penalty(at, {});
+  };
+  double square = 0;
+  for (std::size_t v = 0; v < w.size(); ++v) {
+    std::vector<double> up(w), down(w);
+    up[v] += 1e-5;
+    down[v] -= 1e-5;
+    const double slope = (value(up) - value(down)) / 2e-5;
+    square += slope * slope;
+  }
+  return std::sqrt(square);
+}
+
+TEST(Corrective, both_methods_reach_a_point_with_no_gradient_for_every_penalty) {
+  ThreadPool threads(2);
+  Problem p;
+  for (const SmoothPenalty& penalty :
+       {SmoothPenalty{}, SmoothPenalty{.ridge = 0.01}, SmoothPenalty{.l1 = 0.01, .beta = 5},
+        SmoothPenalty{.l1_linf = 0.02, .beta = 5}}) {
+    for (const bool bias : {false, true}) {
+      const DesignProblem problem(p.x, 6, p.loss, bias, penalty, threads);
+      std::vector<double> objective;
+      for (const auto method : {CorrectiveMethod::lbfgs, CorrectiveMethod::nesterov}) {
+        CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+        CorrectiveOptions options{.method = method, .tolerance = 1e-12, .max_iterations = 20000};
+        const CorrectiveReport report = minimise(problem, options, state);
+        EXPECT_TRUE(report.converged);
+        EXPECT_LT(gradient_by_differences(problem, state.w), 1e-5);
+        EXPECT_NEAR(report.objective, report.loss + report.penalty, 1e-12);
+        objective.push_back(report.objective);
+      }
+      EXPECT_NEAR(objective[0], objective[1], 1e-9);
+    }
+  }
+}
+
+TEST(Corrective, lbfgs_needs_few_passes_where_scales_differ) {
+  ThreadPool threads(1);
+  Problem p(1000, 20, 5, 3);
+  for (Index i = 0; i < 1000; ++i) p.x(i, 0) *= 1000, p.x(i, 1) *= 0.001F;
+  const SmoothPenalty none;
+  const DesignProblem problem(p.x, 20, p.loss, true, none, threads);
+  CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+  const CorrectiveReport report = minimise(problem, {.tolerance = 1e-9}, state);
+  EXPECT_TRUE(report.converged);
+  EXPECT_LE(report.iterations, 30);
+}
+
+TEST(Corrective, columns_that_repeat_each_other_do_no_harm) {
+  ThreadPool threads(1);
+  Problem p(400, 5, 3, 4);
+  std::copy_n(p.x.column(0), 400, p.x.column(4));
+  const SmoothPenalty none;
+  CorrectiveState with{std::vector<double>(5 * 3, 0.0), {}, {}},
+      without{std::vector<double>(4 * 3, 0.0), {}, {}};
+  const auto a = minimise(DesignProblem(p.x, 5, p.loss, false, none, threads), {.tolerance = 1e-11}, with);
+  const auto b = minimise(DesignProblem(p.x, 4, p.loss, false, none, threads), {.tolerance = 1e-11}, without);
+  EXPECT_NEAR(a.objective, b.objective, 1e-9);
+}
+
+TEST(Corrective, separable_data_stops_with_finite_weights) {
+  ThreadPool threads(1);
+  DenseMatrix x(40, 1);
+  std::vector<std::int32_t> y;
+  for (Index i = 0; i < 40; ++i) x(i, 0) = i < 20 ? -1.0F : 1.0F, y.push_back(i < 20 ? 0 : 1);
+  const MulticlassLogistic loss(y, 2, test::equal_weights(40), 1);
+  const SmoothPenalty none;
+  const DesignProblem problem(x, 1, loss, false, none, threads);
+  CorrectiveState state{{0, 0}, {}, {}};
+  const CorrectiveReport report = minimise(problem, {}, state);
+  EXPECT_TRUE(report.converged);
+  EXPECT_LT(report.loss, 1e-5);
+  for (const double w : state.w) EXPECT_LT(std::abs(w), 100);
+}
+
+TEST(Corrective, any_number_of_threads_gives_the_same_bits) {
+  Problem p(3000, 12, 5, 5);
+  const SmoothPenalty ridge{.ridge = 1e-4};
+  std::vector<std::vector<double>> weights;
+  for (const int count : {1, 2, 7}) {
+    ThreadPool threads(count);
+    const DesignProblem problem(p.x, 12, p.loss, true, ridge, threads);
+    CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+    minimise(problem, {}, state);
+    weights.push_back(state.w);
+  }
+  EXPECT_EQ(weights[0], weights[1]);
+  EXPECT_EQ(weights[0], weights[2]);
+}
+
+}  // namespace
+}  // namespace sharelearn
