@@ -35,7 +35,10 @@ std::string csv_field(const std::string& text) {
 
 std::string csv_line(const std::vector<std::string>& row) {
   std::string line;
-  for (std::size_t c = 0; c < row.size(); ++c) line += (c > 0 ? "," : "") + csv_field(row[c]);
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    if (c > 0) line += ',';
+    line += csv_field(row[c]);
+  }
   return line + '\n';
 }
 
@@ -115,7 +118,7 @@ void Run::say(std::string_view line) {
 }
 
 void Run::show(const Table& table, const std::string& file) {
-  say("\n" + table.text());
+  say(fmt::format("\n{}", table.text()));
   if (!file.empty()) write_file(path_of(file + ".csv"), table.csv());
 }
 

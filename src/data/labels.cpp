@@ -20,7 +20,7 @@ bool all_digits(std::string_view text) {
 /// Integers of any length keep all their digits.
 std::string canonical_integer(bool negative, std::string_view digits) {
   digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size() - 1));
-  return (negative && digits != "0" ? "-" : "") + std::string(digits);
+  return fmt::format("{}{}", negative && digits != "0" ? "-" : "", digits);
 }
 
 std::string canonical_entry(std::string_view text) {
@@ -36,7 +36,7 @@ std::string canonical_entry(std::string_view text) {
   const auto [end, error] = std::from_chars(magnitude.data(), magnitude.data() + magnitude.size(), value);
   if (error != std::errc{} || end != magnitude.data() + magnitude.size()) return std::string(text);
   if (value == 0) return "0";
-  return (negative ? "-" : "") + fmt::format("{}", value);
+  return fmt::format("{}{}", negative ? "-" : "", value);
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ std::string canonical_label(std::string_view text) {
   std::string list;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    list += (begin > 0 ? "," : "") + canonical_entry(text.substr(begin, end - begin));
+    if (begin > 0) list += ',';
+    list += canonical_entry(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return list;

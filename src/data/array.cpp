@@ -1,0 +1,229 @@
+#include "data/array.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "data/labels.hpp"
+#include "data/place_rows.hpp"
+#include "data/readers.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr Index kPieceBytes = Index{1} << 20;
+
+template <class T>
+T load(const char* p, bool big_endian) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, p, sizeof(T));
+  if (big_endian != (std::endian::native == std::endian::big)) std::reverse(bytes, bytes + sizeof(T));
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+/// Calls use(T{}) with the type of the layout's numbers.
+template <class Use>
+void with_type(const ArrayLayout& layout, const Use& use) {
+  const bool is_signed = layout.kind == ElementKind::signed_integer;
+  if (layout.kind == ElementKind::real) return layout.element_bytes == 4 ? use(float{}) : use(double{});
+  switch (layout.element_bytes) {
+    case 1:
+      return is_signed ? use(std::int8_t{}) : use(std::uint8_t{});
+    case 2:
+      return is_signed ? use(std::int16_t{}) : use(std::uint16_t{});
+    case 4:
+      return is_signed ? use(std::int32_t{}) : use(std::uint32_t{});
+    default:
+      return is_signed ? use(std::int64_t{}) : use(std::uint64_t{});
+  }
+}
+
+float to_float(double value) {
+  if (std::abs(value) > std::numeric_limits<float>::max())
+    return std::copysign(HUGE_VALF, value > 0 ? 1.0f : -1.0f);
+  return static_cast<float>(value);
+}
+
+void convert(const ArrayLayout& layout, const char* bytes, Index count, float* out) {
+  with_type(layout, [&](auto type) {
+    using T = decltype(type);
+    for (Index i = 0; i < count; ++i) {
+      const T value = load<T>(bytes + i * static_cast<Index>(sizeof(T)), layout.big_endian);
+      if constexpr (std::is_same_v<T, double>) {
+        out[i] = to_float(value);
+      } else {
+        out[i] = static_cast<float>(value);
+      }
+    }
+  });
+}
+
+/// The element at `number` (in the file's order) as label text.
+std::string label_text(const ArrayLayout& layout, const char* p) {
+  std::string text;
+  if (layout.kind == ElementKind::bytes) {
+    text.assign(p, static_cast<std::size_t>(layout.element_bytes));
+  } else if (layout.kind == ElementKind::unicode) {
+    for (Index i = 0; i < layout.element_bytes; i += 4) {
+      const auto letter = load<std::uint32_t>(p + i, layout.big_endian);
+      if (letter < 0x80) {
+        text += static_cast<char>(letter);
+      } else if (letter < 0x800) {
+        text += {static_cast<char>(0xC0 | letter >> 6), static_cast<char>(0x80 | (letter & 0x3F))};
+      } else if (letter < 0x10000) {
+        text += {static_cast<char>(0xE0 | letter >> 12), static_cast<char>(0x80 | (letter >> 6 & 0x3F)),
+                 static_cast<char>(0x80 | (letter & 0x3F))};
+      } else {
+        text +=
+            {static_cast<char>(0xF0 | (letter >> 18 & 0x7)), static_cast<char>(0x80 | (letter >> 12 & 0x3F)),
+             static_cast<char>(0x80 | (letter >> 6 & 0x3F)), static_cast<char>(0x80 | (letter & 0x3F))};
+      }
+    }
+  } else {
+    with_type(layout, [&](auto type) {
+      using T = decltype(type);
+      const T value = load<T>(p, layout.big_endian);
+      text = sizeof(T) == 1 ? fmt::format("{}", static_cast<int>(value)) : fmt::format("{}", value);
+    });
+  }
+  text.resize(std::min(text.size(), text.find('\0')));
+  return text;
+}
+
+/// Position, in elements, of row `row` and column `column` (counted in C's order of the other indices).
+Index element_at(const ArrayLayout& layout, Index row, Index column) {
+  if (!layout.by_columns) return row * layout.columns() + column;
+  Index position = 0, weight = layout.rows() * layout.columns();
+  for (std::size_t d = layout.shape.size(); d-- > 1;) {
+    weight /= layout.shape[d];
+    position += weight * (column % layout.shape[d]);
+    column /= layout.shape[d];
+  }
+  return position + row;
+}
+
+void read_by_rows(const ByteSource& source, const ArrayLayout& layout, DenseMatrix& x, ThreadPool& threads) {
+  const Index row_bytes = layout.columns() * layout.element_bytes;
+  const Index rows_at_once = std::max<Index>(1, kPieceBytes / std::max<Index>(1, row_bytes));
+  const Index pieces = (x.rows() + rows_at_once - 1) / rows_at_once;
+  threads.for_each(pieces, [&](std::int64_t piece, int) {
+    const Index first = piece * rows_at_once;
+    const Index rows = std::min(rows_at_once, x.rows() - first);
+    std::vector<char> bytes(static_cast<std::size_t>(rows * row_bytes));
+    std::vector<float> values(static_cast<std::size_t>(rows * x.cols()));
+    source.read(layout.offset + first * row_bytes, rows * row_bytes, bytes.data());
+    convert(layout, bytes.data(), rows * x.cols(), values.data());
+    place_rows(values.data(), rows, first, x);
+  });
+}
+
+void read_by_columns(const ByteSource& source, const ArrayLayout& layout, DenseMatrix& x,
+                     ThreadPool& threads) {
+  threads.for_each(x.cols(), [&](std::int64_t j, int) {
+    std::vector<char> bytes(static_cast<std::size_t>(x.rows() * layout.element_bytes));
+    source.read(layout.offset + element_at(layout, 0, j) * layout.element_bytes,
+                static_cast<Index>(bytes.size()), bytes.data());
+    convert(layout, bytes.data(), x.rows(), x.column(j));
+  });
+}
+
+/// Fills what is missing, or throws for the first row that holds what may not be there.
+void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, ThreadPool& threads) {
+  Index bad_row = x.rows(), bad_column = 0;
+  bool has_missing = false;
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) {
+      const float value = x(i, j);
+      if (std::isfinite(value)) continue;
+      has_missing |= std::isnan(value);
+      if (i >= bad_row || (std::isnan(value) && missing != Missing::error)) continue;
+      bad_row = i;
+      bad_column = j;
+    }
+  }
+  if (bad_row < x.rows()) {
+    const bool is_missing = std::isnan(x(bad_row, bad_column));
+    throw InputError(
+        fmt::format("{}: row {}, column {} (counted from 0): {}", source.name(), bad_row, bad_column,
+                    is_missing ? "the value is missing (nan); --missing mean or --missing zero fills it in"
+                               : "expected a finite number within the range of float32, found infinity"));
+  }
+  if (has_missing) fill_missing(x, missing, threads);
+}
+
+}  // namespace
+
+Index ArrayLayout::columns() const {
+  Index product = 1;
+  for (std::size_t d = 1; d < shape.size(); ++d) product *= shape[d];
+  return product;
+}
+
+void check_size(const ByteSource& source, const ArrayLayout& layout) {
+  Index promised = layout.element_bytes;
+  for (const Index length : layout.shape) {
+    if (length < 0 || __builtin_mul_overflow(promised, length, &promised)) {
+      throw InputError(fmt::format("'{}': the dimensions in its header are impossibly large", source.name()));
+    }
+  }
+  const Index held = source.size() - layout.offset;
+  if (held != promised) {
+    throw InputError(fmt::format("'{}': the header promises {} bytes of data, but {} follow; the file is {}",
+                                 source.name(), promised, held,
+                                 held < promised ? "cut off" : "not what its header says"));
+  }
+  if (layout.rows() == 0 || promised == 0) throw InputError(fmt::format("'{}' holds no rows", source.name()));
+}
+
+DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Missing missing,
+                        ThreadPool& threads) {
+  if (layout.is_text()) throw InputError(fmt::format("'{}': expected numbers, found text", source.name()));
+  DenseMatrix x(layout.rows(), layout.columns());
+  if (layout.by_columns) {
+    read_by_columns(source, layout, x, threads);
+  } else {
+    read_by_rows(source, layout, x, threads);
+  }
+  if (layout.kind == ElementKind::real) make_finite(source, x, missing, threads);
+  return x;
+}
+
+LabelColumn read_labels(const ByteSource& source, const ArrayLayout& layout, Index column) {
+  LabelCollector labels;
+  const Index stride = (layout.by_columns ? 1 : layout.columns()) * layout.element_bytes;
+  const Index first = layout.offset + element_at(layout, 0, column) * layout.element_bytes;
+  const Index rows_at_once = std::max<Index>(1, kPieceBytes / stride);
+  std::vector<char> bytes;
+  for (Index begin = 0; begin < layout.rows(); begin += rows_at_once) {
+    const Index rows = std::min(rows_at_once, layout.rows() - begin);
+    bytes.resize(static_cast<std::size_t>((rows - 1) * stride + layout.element_bytes));
+    source.read(first + begin * stride, static_cast<Index>(bytes.size()), bytes.data());
+    for (Index i = 0; i < rows; ++i) {
+      const std::string text = label_text(layout, bytes.data() + i * stride);
+      if (is_missing_text(text)) {
+        throw InputError(
+            fmt::format("{}: the label of row {} (counted from 0) is missing", source.name(), begin + i));
+      }
+      labels.add(text);
+    }
+  }
+  return labels.take();
+}
+
+DenseMatrix without_column(const DenseMatrix& x, Index column) {
+  DenseMatrix result(x.rows(), x.cols() - 1);
+  for (Index j = 0; j < result.cols(); ++j) {
+    const auto from = x.column_span(j < column ? j : j + 1);
+    std::copy(from.begin(), from.end(), result.column(j));
+  }
+  return result;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,231 @@
+#include "data/csv_layout.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "data/labels.hpp"
+#include "data/number.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::csv {
+namespace {
+
+constexpr std::size_t kMostNamesShown = 12;
+
+bool is_number(const std::string& text) {
+  const std::string padded = text + std::string(text::kTextPadding, '\n');
+  double value = 0;
+  const char* const end = text::parse_double(padded.c_str(), value);
+  return end == padded.c_str() + text.size();
+}
+
+bool is_text(const Field& field) {
+  return !is_missing_text(field.text) && !is_number(field.text);
+}
+
+/// The separator that occurs most often outside quotes; blanks if there is none of the others.
+char detect_separator(const char* line) {
+  constexpr std::array<char, 3> candidates = {',', ';', '\t'};
+  std::array<Index, 3> count{};
+  bool quoted = false, blank_inside = false;
+  for (const char* p = skip_space(line, ' '); !at_line_end(p) && *p != '\n'; ++p) {
+    if (*p == '"') quoted = !quoted;
+    if (quoted) continue;
+    for (std::size_t i = 0; i < candidates.size(); ++i) count[i] += *p == candidates[i] ? 1 : 0;
+    blank_inside |= *p == ' ';
+  }
+  const auto most = std::max_element(count.begin(), count.end());
+  if (*most > 0) return candidates[static_cast<std::size_t>(most - count.begin())];
+  return blank_inside ? ' ' : ',';
+}
+
+std::optional<Index> as_number(const std::string& text) {
+  Index value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Finds the columns the options speak of.
+class ColumnFinder {
+ public:
+  ColumnFinder(const ByteSource& source, const std::vector<Field>& first) : source_(source), first_(first) {}
+
+  /// By name if the first line has it, else by number. `named` tells whether it was by name.
+  Index find(const std::string& wanted, const char* what, bool& named) const {
+    for (std::size_t c = 0; c < first_.size(); ++c) {
+      if (first_[c].text == wanted && is_text(first_[c])) {
+        named = true;
+        return static_cast<Index>(c);
+      }
+    }
+    const auto number = as_number(wanted);
+    if (number && *number >= 0 && *number < static_cast<Index>(first_.size())) return *number;
+    for (std::size_t c = 0; c < first_.size(); ++c) {
+      if (first_[c].text == wanted) return static_cast<Index>(c);
+    }
+    throw InputError(fmt::format("{}: there is no {} column '{}'; expected {}", source_.name(), what, wanted,
+                                 number ? fmt::format("a number from 0 to {}", first_.size() - 1) : names()));
+  }
+
+ private:
+  std::string names() const {
+    std::string list = "one of";
+    for (std::size_t c = 0; c < std::min(first_.size(), kMostNamesShown); ++c) {
+      list += (c > 0 ? ", '" : " '") + first_[c].text + "'";
+    }
+    return list + (first_.size() > kMostNamesShown ? ", ..." : "") + " or a number";
+  }
+  const ByteSource& source_;
+  const std::vector<Field>& first_;
+};
+
+void give_role(Layout& layout, Index column, Role role, const ByteSource& source) {
+  Role& place = layout.roles[static_cast<std::size_t>(column)];
+  if (place != Role::feature) {
+    throw InputError(
+        fmt::format("{}: {} is asked for twice (label, weight, task and ignored columns must differ)",
+                    source.name(), layout.column_text(column)));
+  }
+  place = role;
+}
+
+/// True if the first line names the columns: a column of numbers, as far as the second line tells, begins
+/// with text.
+bool has_header(const Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second) {
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    if (!is_text(first[c])) continue;
+    const Role role = layout.roles[c];
+    if (role == Role::feature || role == Role::weight) return true;
+    if (c < second.size() && is_number(second[c].text)) return true;
+  }
+  return false;
+}
+
+/// Where data is to be predicted, a file with just the model's columns has no label.
+bool lacks_label(const Layout& layout, const ReadOptions& options) {
+  const auto features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
+  return !options.labels_required && options.columns > 0 && features == options.columns;
+}
+
+/// Gives the columns their roles; returns whether a column was found by its name.
+bool assign_roles(Layout& layout, const std::vector<Field>& first, const ReadOptions& options,
+                  const ByteSource& source) {
+  const ColumnFinder finder(source, first);
+  bool named = false;
+  layout.roles.assign(first.size(), Role::feature);
+  for (const std::string& ignored : options.ignore_columns) {
+    layout.roles[static_cast<std::size_t>(finder.find(ignored, "ignored", named))] = Role::ignored;
+  }
+  if (!options.weight_column.empty()) {
+    give_role(layout, finder.find(options.weight_column, "weight", named), Role::weight, source);
+  }
+  if (!options.task_column.empty()) {
+    give_role(layout, finder.find(options.task_column, "task", named), Role::task, source);
+  }
+  if (options.label_column == "none" || (options.label_column.empty() && lacks_label(layout, options)))
+    return named;
+  if (!options.label_column.empty()) {
+    give_role(layout, finder.find(options.label_column, "label", named), Role::label, source);
+    return named;
+  }
+  // The last column that has no other use.
+  const auto last = std::find(layout.roles.rbegin(), layout.roles.rend(), Role::feature);
+  if (last != layout.roles.rend()) *last = Role::label;
+  return named;
+}
+
+/// The first lines that hold rows, at most two.
+std::vector<const char*> first_rows(const TextChunk& chunk) {
+  std::vector<const char*> lines;
+  const char* p = chunk.begin;
+  while (p < chunk.end && lines.size() < 2) {
+    if (!is_no_row(p)) lines.push_back(p);
+    while (*p != '\n') ++p;
+    ++p;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Field read_field(const char*& p, char separator) {
+  p = skip_space(p, separator);
+  Field field;
+  field.begin = p;
+  if (*p == '"') {
+    ++p;
+    while (*p != '\n' && (*p != '"' || p[1] == '"')) {
+      if (*p == '"') ++p;  // a doubled quote stands for one
+      field.text += *p++;
+    }
+    field.open_quote = *p == '\n';
+    if (!field.open_quote) ++p;
+    p = separator == ' ' ? p : skip_space(p, separator);
+    // Text after the closing quote belongs to the field and makes it no number.
+  }
+  while (!at_line_end(p) && *p != '\n' && *p != separator && !(separator == ' ' && *p == '\t'))
+    field.text += *p++;
+  while (!field.text.empty() && is_space(field.text.back())) field.text.pop_back();
+  return field;
+}
+
+std::vector<Field> read_fields(const char* line, char separator) {
+  std::vector<Field> fields;
+  const char* p = line;
+  for (;;) {
+    fields.push_back(read_field(p, separator));
+    if (separator == ' ') p = skip_space(p, separator);
+    if (at_line_end(p) || *p == '\n') return fields;
+    if (separator != ' ') ++p;
+  }
+}
+
+std::string Layout::column_text(Index column) const {
+  if (!has_header) return fmt::format("column {} (counted from 0)", column);
+  return fmt::format("column '{}' (number {}, counted from 0)", names[static_cast<std::size_t>(column)],
+                     column);
+}
+
+std::vector<std::string> Layout::feature_names() const {
+  std::vector<std::string> result;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (roles[c] == Role::feature) result.push_back(names[c]);
+  }
+  return result;
+}
+
+Layout detect_layout(const ByteSource& source, const ReadOptions& options) {
+  ByteBuffer buffer;
+  const TextChunk chunk = load_chunk(source, 0, buffer);
+  const auto lines = first_rows(chunk);
+  if (lines.empty()) throw InputError(fmt::format("'{}' holds no rows: expected CSV", source.name()));
+  Layout layout;
+  layout.first_line = chunk.offset + (lines[0] - chunk.begin);
+  layout.separator = detect_separator(lines[0]);
+  const auto first = read_fields(lines[0], layout.separator);
+  const auto second = lines.size() > 1 ? read_fields(lines[1], layout.separator) : std::vector<Field>{};
+  if (first.back().open_quote) {
+    throw TextFault(chunk.offset + (first.back().begin - chunk.begin),
+                    "expected a closing quote (\") before the end of the line");
+  }
+  const bool named = assign_roles(layout, first, options, source);
+  layout.has_header = named || has_header(layout, first, second);
+  if (layout.has_header) {
+    for (const Field& field : first) layout.names.push_back(field.text);
+  }
+  layout.features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
+  if (layout.features == 0) {
+    throw InputError(
+        fmt::format("{}: there is no column of features (the line has {} field{}); expected values "
+                    "separated by commas, semicolons, tabs or blanks",
+                    source.name(), first.size(), first.size() == 1 ? "" : "s"));
+  }
+  return layout;
+}
+
+}  // namespace sharelearn::csv

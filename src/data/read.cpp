@@ -1,0 +1,83 @@
+#include "sharelearn/data/read.hpp"
+
+#include <fmt/core.h>
+
+#include <new>
+
+#include "data/readers.hpp"
+#include "data/svmlight_line.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr Index kLinesLookedAt = 50;
+
+/// True if `token` is index:value.
+bool is_feature(const char* p) {
+  const text::Digits index = text::leading_digits(p);
+  p += index.count;
+  if (index.count == 0 || *p != ':') return false;
+  float value = 0;
+  p = text::parse_float(p + 1, value);
+  return p != nullptr && text::ends_token(*p);
+}
+
+/// The first or second token of an svmlight line is a feature, or qid:.
+bool looks_like_svmlight_line(const char* p) {
+  for (int token = 0; token < 2; ++token) {
+    p = text::skip_blanks(p);
+    if (text::ends_line(*p)) return false;
+    if (is_feature(p) || std::string_view(p, 4) == "qid:") return true;
+    p = text::token_end(p);
+  }
+  return false;
+}
+
+bool looks_like_svmlight(const ByteSource& source) {
+  ByteBuffer buffer;
+  const TextChunk chunk = load_chunk(source, 0, buffer);
+  const char* p = chunk.begin;
+  for (Index line = 0; line < kLinesLookedAt && p < chunk.end; ++line) {
+    if (looks_like_svmlight_line(p)) return true;
+    while (*p != '\n') ++p;
+    ++p;
+  }
+  return false;
+}
+
+Format detect_format(const ByteSource& source) {
+  const std::string head = source.head(8);
+  if (looks_like_npy(head) || looks_like_npz(head)) return Format::npy;
+  if (looks_like_idx(head)) return Format::idx;
+  if (source.head(4096).find('\0') != std::string::npos) {
+    throw InputError(fmt::format(
+        "'{}' is neither text nor a known binary format; expected svmlight, CSV, IDX, NPY or NPZ, "
+        "plain or gzip",
+        source.name()));
+  }
+  return looks_like_svmlight(source) ? Format::svmlight : Format::csv;
+}
+
+}  // namespace
+
+Dataset read_dataset(const std::string& path, const ReadOptions& options, ThreadPool& threads) {
+  const ByteSource source(path, options.max_bytes);
+  const Format format = options.format == Format::automatic ? detect_format(source) : options.format;
+  try {
+    switch (format) {
+      case Format::svmlight:
+        return read_svmlight(source, options, threads);
+      case Format::idx:
+        return read_idx(source, path, options, threads);
+      case Format::npy:
+        return read_npy(source, path, options, threads);
+      default:
+        return read_csv(source, options, threads);
+    }
+  } catch (const std::bad_alloc&) {
+    throw Failure(fmt::format("not enough memory for the data of '{}'", source.name()));
+  }
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,239 @@
+// svmlight text to compressed columns. Chunks of lines are parsed in parallel to rows of entries; the entries
+// are then counted by column and put into their places, chunk after chunk, so that rows ascend within each
+// column. Memory: 8 bytes an entry twice (rows, then columns), and 8 bytes a column for each thread.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "data/labels.hpp"
+#include "data/readers.hpp"
+#include "data/svmlight_line.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+struct Entry {
+  std::uint32_t column;
+  float value;
+};
+
+/// What a chunk holds.
+struct Part {
+  std::vector<Entry> entries;
+  std::vector<std::uint32_t> row_end;  ///< of each row: entries up to its end
+  LabelCollector label, task;
+  Index columns = 0;
+  bool has_missing = false;
+};
+
+/// Memory of one worker, used for chunk after chunk.
+struct Scratch {
+  ByteBuffer text;
+  std::vector<Entry> entries;
+};
+
+/// The shortest entry is "1:1 ", and the last of a line ends with the line.
+constexpr Index kShortestEntry = 4;
+
+class ChunkParser {
+ public:
+  ChunkParser(const TextChunk& chunk, const ReadOptions& options, Scratch& scratch)
+      : chunk_(chunk), options_(options), scratch_(scratch) {
+    const auto most = static_cast<std::size_t>((chunk.end - chunk.begin) / kShortestEntry + 1);
+    if (scratch_.entries.size() < most) scratch_.entries.resize(most);
+  }
+
+  Part parse() {
+    const char* p = chunk_.begin;
+    while (p < chunk_.end) {
+      parse_line(p);
+      while (*p != '\n') ++p;
+      ++p;
+    }
+    part_.entries.assign(scratch_.entries.begin(), scratch_.entries.begin() + count_);
+    return std::move(part_);
+  }
+
+ private:
+  void parse_line(const char*& p) {
+    text::LineHead head;
+    check(text::parse_head(p, head));
+    if (head.blank) return;
+    if (!head.labelled && options_.labels_required) check({text::Fault::label_missing, p});
+    if (!head.label.empty() && is_missing_text(head.label)) {
+      if (options_.labels_required) check({text::Fault::label_missing, head.label.data()});
+      head.label = {};
+    }
+    part_.label.add(head.label);
+    part_.task.add(head.task);
+    Entry* const entries = scratch_.entries.data();
+    std::ptrdiff_t count = count_;
+    std::uint32_t last = 0;
+    bool has_missing = false;
+    const bool missing_allowed = options_.missing != Missing::error;
+    const auto fault =
+        text::parse_numbered_features(p, missing_allowed, [&](std::uint32_t column, float value) {
+          entries[count] = {column, value};
+          count += value != 0 ? 1 : 0;
+          last = column + 1;
+          has_missing |= value != value;
+        });
+    check(fault);
+    count_ = count;
+    part_.columns = std::max(part_.columns, Index{last});
+    part_.has_missing |= has_missing;
+    part_.row_end.push_back(static_cast<std::uint32_t>(count));
+  }
+
+  void check(const text::LineFault& fault) const {
+    if (fault) throw TextFault(chunk_.offset + (fault.at - chunk_.begin), text::describe(fault));
+  }
+
+  TextChunk chunk_;
+  const ReadOptions& options_;
+  Scratch& scratch_;
+  Part part_;
+  std::ptrdiff_t count_ = 0;
+};
+
+std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
+  std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
+  std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+  try {
+    threads.for_each(chunks_of(source), [&](std::int64_t chunk, int worker) {
+      Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+      const TextChunk text = load_chunk(source, chunk, mine.text);
+      if (text.begin != nullptr) {
+        parts[static_cast<std::size_t>(chunk)] = ChunkParser(text, options, mine).parse();
+      }
+    });
+  } catch (const TextFault& fault) {
+    throw_located(source, fault);
+  }
+  return parts;
+}
+
+/// Consecutive parts that one thread counts and places.
+struct Group {
+  std::size_t first = 0, last = 0;  ///< parts [first, last)
+  Index first_row = 0;
+  std::vector<Index> place;  ///< of each column: entries counted, then where the next one goes
+};
+
+/// As many groups as threads, but no more count tables than entries.
+std::vector<Group> make_groups(const std::vector<Part>& parts, Index columns, Index entries, int threads) {
+  const Index most = std::clamp<Index>(entries / std::max<Index>(columns, 1), 1, threads);
+  std::vector<Group> groups;
+  Index entries_so_far = 0, row = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (groups.empty() || entries_so_far * most >= entries * static_cast<Index>(groups.size())) {
+      groups.push_back({i, i, row, {}});
+    }
+    groups.back().last = i + 1;
+    entries_so_far += static_cast<Index>(parts[i].entries.size());
+    row += static_cast<Index>(parts[i].row_end.size());
+  }
+  return groups;
+}
+
+void count_columns(const std::vector<Part>& parts, Index columns, Group& group) {
+  group.place.assign(static_cast<std::size_t>(columns), 0);
+  for (std::size_t i = group.first; i < group.last; ++i) {
+    for (const Entry& entry : parts[i].entries) ++group.place[entry.column];
+  }
+}
+
+/// Turns the groups' counts into places: column by column, group by group.
+void turn_counts_into_places(std::vector<Group>& groups, SparseMatrix& x) {
+  x.start.resize(static_cast<std::size_t>(x.cols) + 1);
+  Index next = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(x.cols); ++j) {
+    x.start[j] = next;
+    for (Group& group : groups) next += std::exchange(group.place[j], next);
+  }
+  x.start.back() = next;
+}
+
+void place_entries(std::vector<Part>& parts, Group& group, SparseMatrix& x) {
+  auto row = static_cast<std::uint32_t>(group.first_row);
+  for (std::size_t i = group.first; i < group.last; ++i) {
+    std::uint32_t begin = 0;
+    const Entry* const entries = parts[i].entries.data();
+    for (const std::uint32_t end : parts[i].row_end) {
+      for (std::uint32_t e = begin; e < end; ++e) {
+        const auto place = static_cast<std::size_t>(group.place[entries[e].column]++);
+        x.row[place] = row;
+        x.value[place] = entries[e].value;
+      }
+      begin = end;
+      ++row;
+    }
+    parts[i].entries = {};
+  }
+}
+
+SparseMatrix to_columns(std::vector<Part>& parts, Index rows, Index columns, Index entries,
+                        ThreadPool& threads) {
+  SparseMatrix x;
+  x.rows = rows;
+  x.cols = columns;
+  auto groups = make_groups(parts, columns, entries, threads.size());
+  const auto each_group = [&](const auto& work) {
+    threads.for_each(static_cast<std::int64_t>(groups.size()),
+                     [&](std::int64_t g, int) { work(groups[static_cast<std::size_t>(g)]); });
+  };
+  each_group([&](Group& group) { count_columns(parts, columns, group); });
+  turn_counts_into_places(groups, x);
+  x.row.resize(static_cast<std::size_t>(entries));
+  x.value.resize(static_cast<std::size_t>(entries));
+  each_group([&](Group& group) { place_entries(parts, group, x); });
+  return x;
+}
+
+/// A column costs 8 bytes even if it is empty; a single wild index must not cost gigabytes.
+void check_columns(const ByteSource& source, Index columns, Index entries) {
+  constexpr Index always_fine = Index{1} << 27;
+  if (columns > std::max(always_fine, 64 * entries)) {
+    throw InputError(
+        fmt::format("{}: the largest feature index is {}, but there are only {} values; expected indices "
+                    "that number the columns without such gaps",
+                    source.name(), columns, entries));
+  }
+}
+
+}  // namespace
+
+Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
+  std::vector<Part> parts = parse_chunks(source, options, threads);
+  LabelCollector label, task;
+  Index rows = 0, columns = options.columns, entries = 0;
+  bool has_missing = false;
+  for (const Part& part : parts) {
+    label.append(part.label);
+    task.append(part.task);
+    rows += static_cast<Index>(part.row_end.size());
+    entries += static_cast<Index>(part.entries.size());
+    columns = std::max(columns, part.columns);
+    has_missing |= part.has_missing;
+  }
+  if (rows == 0)
+    throw InputError(
+        fmt::format("'{}' holds no rows: expected lines 'label index:value ...'", source.name()));
+  if (rows > Index{std::numeric_limits<std::uint32_t>::max()}) {
+    throw InputError(fmt::format("'{}' holds {} rows: expected fewer than 2^32", source.name(), rows));
+  }
+  check_columns(source, columns, entries);
+  Dataset data;
+  SparseMatrix x = to_columns(parts, rows, columns, entries, threads);
+  if (has_missing) fill_missing(x, options.missing);
+  data.x = std::move(x);
+  data.label = label.take();
+  data.task = task.take();
+  data.source = source.name();
+  return data;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,34 @@
+// The readers of the formats, behind read_dataset(). Each reads all of a source.
+#pragma once
+
+#include <string>
+
+#include "data/source.hpp"
+#include "sharelearn/data/read.hpp"
+
+namespace sharelearn {
+
+Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
+Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
+/// `path` tells where to look for the labels.
+Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                 ThreadPool& threads);
+Dataset read_npy(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                 ThreadPool& threads);
+
+/// True if the bytes begin as the format does.
+bool looks_like_idx(std::string_view head);
+bool looks_like_npy(std::string_view head);
+bool looks_like_npz(std::string_view head);
+
+/// Replaces NaN by the column's mean over the rows that have a value, or by 0. Costs one pass.
+void fill_missing(DenseMatrix& x, Missing missing, ThreadPool& threads);
+void fill_missing(SparseMatrix& x, Missing missing);
+
+/// One label a row from a file of its own: IDX or NPY with one dimension, or text with a label a line.
+LabelColumn read_label_file(const std::string& path, const ReadOptions& options);
+/// Throws InputError unless the labels are as many as the rows.
+void check_label_count(const LabelColumn& labels, const std::string& labels_name, Index rows,
+                       const std::string& rows_name);
+
+}  // namespace sharelearn

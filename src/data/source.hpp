@@ -1,0 +1,88 @@
+// Where the bytes of a data set come from: a file that is read piece by piece, or memory that holds standard
+// input or what a gzip file unpacked to.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+/// Bytes that grow without being initialised or, as a rule, copied.
+class ByteBuffer {
+ public:
+  char* data() { return data_.get(); }
+  const char* data() const { return data_.get(); }
+  Index size() const { return size_; }
+  /// Makes room for `count` more bytes and returns where they go; grown() says how many were written.
+  char* room(Index count);
+  void grown(Index count) { size_ += count; }
+
+ private:
+  struct Free {
+    void operator()(char* p) const { std::free(p); }
+  };
+  std::unique_ptr<char, Free> data_;
+  Index size_ = 0;
+  Index capacity_ = 0;
+};
+
+class ByteSource {
+ public:
+  /// Opens a file ("-": standard input); unpacks gzip up to `max_bytes`. Throws InputError.
+  ByteSource(const std::string& path, Index max_bytes);
+  /// Bytes that are there already, as of a member of an archive.
+  ByteSource(std::string name, ByteBuffer bytes);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  const std::string& name() const { return name_; }
+  Index size() const { return size_; }
+  /// Copies bytes [begin, begin + count), which must exist, to `out`.
+  void read(Index begin, Index count, char* out) const;
+  /// Up to `count` bytes from the start.
+  std::string head(Index count) const;
+  /// The bytes where they are in memory, followed by a line end and padding; nullptr where they are in a
+  /// file.
+  const char* memory() const { return file_ < 0 ? bytes_.data() : nullptr; }
+
+ private:
+  void finish_memory();
+  std::string name_;
+  int file_ = -1;
+  Index size_ = 0;
+  ByteBuffer bytes_;
+};
+
+/// Lines of a chunk, each ended by '\n', followed by padding.
+struct TextChunk {
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  Index offset = 0;  ///< of `begin` in the source
+};
+
+/// Chunks have fixed borders, so that what is read does not depend on the number of threads.
+inline constexpr Index kChunkBytes = Index{1} << 20;
+inline Index chunks_of(const ByteSource& source) {
+  return (source.size() + kChunkBytes - 1) / kChunkBytes;
+}
+/// The whole lines that start in chunk `chunk`. `buffer` holds them where the source is a file.
+TextChunk load_chunk(const ByteSource& source, Index chunk, ByteBuffer& buffer);
+
+/// What is wrong at a byte of the source; located() turns it into an InputError with line and column.
+struct TextFault : std::exception {
+  TextFault(Index where, std::string what) : offset(where), message(std::move(what)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+  Index offset;
+  std::string message;
+};
+[[noreturn]] void throw_located(const ByteSource& source, const TextFault& fault);
+
+}  // namespace sharelearn

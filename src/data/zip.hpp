@@ -1,0 +1,25 @@
+// As much of the zip format as NPZ archives need: the list of members, stored or deflated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/source.hpp"
+
+namespace sharelearn {
+
+struct ZipMember {
+  std::string name;
+  int method = 0;  ///< 0: stored, 8: deflated
+  Index packed_size = 0;
+  Index size = 0;
+  Index header_offset = 0;
+};
+
+/// Throws InputError where the archive is cut off or no zip.
+std::vector<ZipMember> list_zip(const ByteSource& archive);
+
+/// The bytes of a member, at most `max_bytes`.
+ByteBuffer extract(const ByteSource& archive, const ZipMember& member, Index max_bytes);
+
+}  // namespace sharelearn
