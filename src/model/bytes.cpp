@@ -36,6 +36,12 @@ void ByteWriter::indices(std::span<const Index> v) {
   raw(v.data(), v.size_bytes());
 }
 
+ByteWriter::Share ByteWriter::share(const void* object) {
+  const auto [at, is_new] = shared_.try_emplace(object, static_cast<std::uint32_t>(shared_.size()));
+  u32(at->second);
+  return {at->second, is_new};
+}
+
 void ByteWriter::texts(const std::vector<std::string>& v) {
   u64(v.size());
   for (const std::string& s : v) text(s);

@@ -5,6 +5,10 @@
 
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/feature.hpp"
+#include "sharelearn/pool/kernel.hpp"
+#include "sharelearn/pool/pieces.hpp"
+#include "sharelearn/pool/products.hpp"
+#include "sharelearn/pool/stumps.hpp"
 
 namespace sharelearn {
 namespace {
@@ -16,6 +20,10 @@ struct Entry {
 
 constexpr std::array kReaders{
     Entry{"columns", ColumnFeature::read},
+    Entry{"stumps", StumpFeature::read},
+    Entry{"products", ProductFeature::read},
+    Entry{"kernel", KernelFeature::read},
+    Entry{"pieces", PieceFeature::read},
 };
 
 }  // namespace

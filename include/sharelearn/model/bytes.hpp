@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
@@ -25,11 +29,19 @@ class ByteWriter {
   void doubles(std::span<const double> v);
   void indices(std::span<const Index> v);
   void texts(const std::vector<std::string>& v);
+  /// Number of an object that several parts of the file refer to. It is new, and its bytes must follow, if
+  /// that is the number of objects shared so far; the reader does the same with shared().
+  struct Share {
+    std::uint32_t number;
+    bool is_new;
+  };
+  Share share(const void* object);
   const std::string& bytes() const { return bytes_; }
 
  private:
   void raw(const void* p, std::size_t n);
   std::string bytes_;
+  std::map<const void*, std::uint32_t> shared_;
 };
 
 /// Throws InputError("... is damaged ...") on anything that does not fit.
@@ -49,6 +61,20 @@ class ByteReader {
   std::vector<double> doubles();
   std::vector<Index> indices(Index low, Index high);
   std::vector<std::string> texts();
+  /// An object that several parts of the file refer to: the one read before under its number, or a new one
+  /// read by `read`.
+  template <class T>
+  std::shared_ptr<const T> shared(const std::function<T()>& read) {
+    const std::uint32_t number = u32();
+    if (number > shared_.size()) damaged("it refers to something that was not stored");
+    if (number == shared_.size()) {
+      auto made = std::make_shared<const T>(read());
+      shared_.push_back({&typeid(T), made});
+      return made;
+    }
+    if (*shared_[number].type != typeid(T)) damaged("it refers to something of another kind");
+    return std::static_pointer_cast<const T>(shared_[number].object);
+  }
   bool at_end() const { return rest_.empty(); }
   /// Throws unless everything was read.
   void expect_end() const;
@@ -57,8 +83,13 @@ class ByteReader {
  private:
   void raw(void* p, std::size_t n);
   std::size_t count(std::size_t bytes_each);
+  struct Shared {
+    const std::type_info* type;
+    std::shared_ptr<const void> object;
+  };
   std::string_view rest_;
   std::string what_;
+  std::vector<Shared> shared_;
 };
 
 }  // namespace sharelearn

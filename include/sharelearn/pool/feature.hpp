@@ -1,6 +1,7 @@
 // A chosen feature: everything needed to compute it on a raw row, without the pool it came from.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,7 +17,8 @@ namespace sharelearn {
 /// Raw columns of a data set seen through a model's scaling, scaled only when asked for.
 class ScaledColumns {
  public:
-  ScaledColumns(const Matrix& raw, const Scaling& scaling) : raw_(raw), scaling_(scaling) {}
+  ScaledColumns(const Matrix& raw, const Scaling& scaling);
+  ~ScaledColumns();
   Index rows() const { return raw_.rows(); }
   Index cols() const { return raw_.cols(); }
   /// Writes rows() values.
@@ -24,9 +26,23 @@ class ScaledColumns {
   const Matrix& raw() const { return raw_; }
   const Scaling& scaling() const { return scaling_; }
 
+  /// All columns scaled, made on first use and kept: for features that read every column.
+  const Matrix& matrix() const;
+  /// What `make` computes from this data, made on first use under `key` and kept: features with a part in
+  /// common (a projection) share it. `make` must not call shared() or matrix() of the same object.
+  template <class T>
+  std::shared_ptr<const T> shared(const void* key, const std::function<T()>& make) const {
+    return std::static_pointer_cast<const T>(
+        kept(key, [&] { return std::static_pointer_cast<const void>(std::make_shared<const T>(make())); }));
+  }
+
  private:
+  struct Cache;
+  std::shared_ptr<const void> kept(const void* key,
+                                   const std::function<std::shared_ptr<const void>()>& make) const;
   const Matrix& raw_;
   const Scaling& scaling_;
+  std::unique_ptr<Cache> cache_;
 };
 
 class Feature {

@@ -1,0 +1,12 @@
+// The options of pools, declared the same way for every method that has a pool.
+#pragma once
+
+#include "options.hpp"
+#include "sharelearn/pool/factory.hpp"
+
+namespace sharelearn::cli {
+
+/// Adds --pool and the options of each pool; their values land in `pool`.
+void declare_pool(OptionSet& options, PoolOptions& pool);
+
+}  // namespace sharelearn::cli

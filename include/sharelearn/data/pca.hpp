@@ -1,0 +1,25 @@
+// Principal components: the exact leading eigenvectors of the covariance matrix.
+#pragma once
+
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+struct Pca {
+  std::vector<double> mean;      ///< of each of the d columns
+  Grid<float> directions;        ///< d x components, unit columns; the entry of largest magnitude is positive
+  std::vector<double> variance;  ///< of the data along each direction, descending
+
+  Index components() const { return directions.cols(); }
+
+  /// O(m d^2 + d^3) time, O(d^2 + 1024 d) doubles. Throws InputError unless 1 <= components <= columns.
+  static Pca fit(const Matrix& x, Index components, ThreadPool& threads);
+
+  /// Coordinates of each row, rows x components. A row's coordinates depend on that row alone, to the bit.
+  Grid<float> apply(const Matrix& x, ThreadPool& threads) const;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,62 @@
+// Gaussian kernels K(x_j, x) = exp(-||x_j - x||^2 / (2 sigma)) around the points x_j of a support set.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/pool/pool.hpp"
+
+namespace sharelearn {
+
+class KernelFeature : public Feature {
+ public:
+  /// `point` in scaled units; `number`: its place in the support set, for the report.
+  KernelFeature(std::vector<float> point, double sigma, Index number)
+      : point_(std::move(point)), sigma_(sigma), number_(number) {}
+  std::string_view pool() const override { return "kernel"; }
+  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  nlohmann::json describe(const std::vector<std::string>& names) const override;
+  std::vector<Index> inputs() const override;
+  void write(ByteWriter& out) const override;
+  static FeaturePtr read(ByteReader& in, Index columns);
+
+ private:
+  std::vector<float> point_;
+  double sigma_;
+  Index number_;
+};
+
+class KernelPool : public Pool {
+ public:
+  /// `support` is d x n: a column is a point. Keeps the m x n kernel matrix (4 bytes a value).
+  KernelPool(const Matrix& x, Grid<float> support, double sigma, ThreadPool& threads);
+  std::string_view name() const override { return "kernel"; }
+  Index rows() const override { return columns_.rows(); }
+  Index candidates() const override { return columns_.candidates(); }
+  Index blocks() const override { return columns_.blocks(); }
+  void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
+  void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  FeaturePtr feature(Index candidate) const override;
+
+ private:
+  Grid<float> support_;
+  double sigma_;
+  Matrix kernel_;  ///< m x n
+  ColumnPool columns_;
+};
+
+/// Support sets, d x n, a column a point. All throw InputError unless 1 <= count <= rows.
+/// Distinct rows by chance.
+Grid<float> sampled_support(const Matrix& x, Index count, std::uint64_t seed);
+/// Centres of K-means.
+Grid<float> clustered_support(const Matrix& x, Index count, std::uint64_t seed, ThreadPool& threads);
+/// The rows on which a multiclass kernel perceptron errs in one pass in random order, at most `count`.
+Grid<float> perceptron_support(const Matrix& x, std::span<const std::int32_t> class_of_row, Index classes,
+                               Index count, double sigma, std::uint64_t seed);
+
+/// Half the median squared distance between rows chosen by chance (1 if they are all alike).
+double typical_sigma(const Matrix& x, std::uint64_t seed);
+
+}  // namespace sharelearn

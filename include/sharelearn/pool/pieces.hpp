@@ -1,0 +1,77 @@
+// Local linear pieces 1[||v - c|| < r] [v, 1] (sections 4.2 and 7.5 of paper 000): groups of p + 1 columns
+// that enter together, for centres c by K-means and radii r by quantiles of the distances to c.
+//
+//   q pieces, (v_j, r_j)    centre and radius of a candidate; candidate = centre * radii + radius
+//   psi(v)                  what values() and PieceFeature compute
+//
+// v is a row of the scaled data, or its first principal components.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sharelearn/data/pca.hpp"
+#include "sharelearn/pool/pool.hpp"
+
+namespace sharelearn {
+
+class PieceFeature : public Feature {
+ public:
+  /// `pca` may be null: v is the scaled row itself. `number`: the centre's, for the report.
+  PieceFeature(std::vector<float> centre, double squared_radius, std::shared_ptr<const Pca> pca,
+               Index number);
+  std::string_view pool() const override { return "pieces"; }
+  Index width() const override { return static_cast<Index>(centre_.size()) + 1; }
+  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  nlohmann::json describe(const std::vector<std::string>& names) const override;
+  std::vector<Index> inputs() const override;
+  /// The principal components are stored once for all pieces of a model.
+  void write(ByteWriter& out) const override;
+  static FeaturePtr read(ByteReader& in, Index columns);
+
+ private:
+  std::vector<float> centre_;
+  double squared_radius_;
+  std::shared_ptr<const Pca> pca_;
+  Index number_;
+};
+
+struct PieceOptions {
+  Index centres = 100;
+  Index radii = 10;  ///< of each centre: balls that hold 1/radii, 2/radii, ... all of the rows; at most 255
+  Index pca = 0;     ///< principal components that v consists of; 0: v is the scaled row
+  std::uint64_t seed = 1;
+};
+
+class PiecePool : public Pool {
+ public:
+  /// Keeps v by columns and by rows, and a byte for each row and centre. Throws InputError if the options do
+  /// not fit the data.
+  PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& threads);
+  std::string_view name() const override { return "pieces"; }
+  Index rows() const override { return v_.rows(); }
+  Index candidates() const override { return centres_.cols() * radii_; }
+  Index width() const override { return v_.cols() + 1; }
+  Index blocks() const override { return centres_.cols(); }
+  /// One pass over the rows by distance scores all radii of a centre: O(m (p + 1) k) a centre.
+  void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
+  void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  FeaturePtr feature(Index candidate) const override;
+
+ private:
+  void choose_radii(Index first_centre, const Grid<double>& squared, ThreadPool& threads);
+  std::vector<double> shell_sums(Index centre, const struct RowMajor& residual) const;
+  std::vector<std::uint32_t> rows_by_shell(Index centre, std::vector<Index>& start) const;
+
+  std::shared_ptr<const Pca> pca_;
+  Matrix v_;                            ///< rows x p
+  AlignedVector<float> by_rows_;        ///< [v, 1] row after row, padded
+  Index row_stride_ = 0;                ///< of by_rows_
+  Grid<float> centres_;                 ///< p x centres
+  Index radii_;                         ///< of each centre
+  std::vector<double> squared_radius_;  ///< [centre][radius], ascending
+  std::vector<std::uint8_t> shell_;     ///< [centre][row]: the first radius that holds it
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,70 @@
+// Products of two columns v_i v_j, i <= j, never stored: X^T diag(r_c) X for every output c, a block at a
+// time.
+#pragma once
+
+#include <vector>
+
+#include "sharelearn/pool/pool.hpp"
+
+namespace sharelearn {
+
+class ProductFeature : public Feature {
+ public:
+  ProductFeature(Index first, Index second) : first_(first), second_(second) {}
+  std::string_view pool() const override { return "products"; }
+  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  nlohmann::json describe(const std::vector<std::string>& names) const override;
+  std::vector<Index> inputs() const override;
+  void write(ByteWriter& out) const override;
+  static FeaturePtr read(ByteReader& in, Index columns);
+
+ private:
+  Index first_, second_;
+};
+
+struct ProductOptions {
+  bool squares = true;        ///< i = j too
+  bool with_columns = false;  ///< the columns themselves are candidates as well, numbered first
+};
+
+class ProductPool : public Pool {
+ public:
+  /// `x` must outlive the pool, which keeps a second, packed copy of it (4 bytes a value).
+  ProductPool(const Matrix& x, const ProductOptions& options, ThreadPool& threads);
+  std::string_view name() const override { return "products"; }
+  Index rows() const override { return x_.rows(); }
+  Index candidates() const override { return first_candidate_.back(); }
+  Index blocks() const override;
+  /// O(m k) a product: a column is multiplied by 16 others, then by the residuals of 6 outputs at a time.
+  void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
+  void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  FeaturePtr feature(Index candidate) const override;
+
+ private:
+  /// A factor times all columns from `from` on. The factor -1 is the constant 1: columns by themselves.
+  struct Factor {
+    Index column;
+    Index from;
+  };
+  struct Pair {
+    Index first, second;
+  };
+  struct PackedResidual;
+  class GroupSums;
+
+  Pair pair_of(Index candidate) const;
+  bool is_constant(Index first, Index second) const;
+  void mark_constants(ThreadPool& threads);
+  void correlate_group(Index group, const PackedResidual& residual, int worker,
+                       const BlockVisitor& visit) const;
+  void add_panel(Index factor, Index panel, RowRange rows, const PackedResidual& residual,
+                 double* sums) const;
+
+  const Matrix& x_;
+  std::vector<Factor> factor_;
+  std::vector<Index> first_candidate_;  ///< of each factor, and the total
+  std::vector<char> constant_;          ///< of each candidate
+  AlignedVector<float> packed_;         ///< [panel of 16 columns][row][column]
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,30 @@
+// Squared distances between the rows of a matrix and a set of points, in double precision. A distance depends
+// on its row and its point alone, to the bit: a stored feature finds the training column again.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "data/row_products.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+class Distances {
+ public:
+  /// `points` is d x n: a column is a point.
+  explicit Distances(const Grid<float>& points);
+
+  /// Calls visit(rows, squared) for all rows in strips of up to RowProducts::kRows, from several threads;
+  /// squared[n * RowProducts::kRows + r] is that of row rows.begin + r and point n.
+  void for_each_strip(const Matrix& x, ThreadPool& threads,
+                      const std::function<void(RowRange, const double*)>& visit) const;
+  /// All of them, rows x points.
+  Grid<double> all(const Matrix& x, ThreadPool& threads) const;
+
+ private:
+  RowProducts products_;
+  std::vector<double> square_;  ///< squared norm of each point
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,102 @@
+#include "sharelearn/pool/factory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/pool/kernel.hpp"
+#include "sharelearn/pool/pieces.hpp"
+#include "sharelearn/pool/products.hpp"
+#include "sharelearn/pool/stumps.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using Maker = std::unique_ptr<Pool> (*)(const PoolData&, const PoolOptions&, std::uint64_t, ThreadPool&);
+
+std::unique_ptr<Pool> make_columns(const PoolData& data, const PoolOptions&, std::uint64_t, ThreadPool&) {
+  return std::make_unique<ColumnPool>(data.x);
+}
+
+std::unique_ptr<Pool> make_stumps(const PoolData& data, const PoolOptions& options, std::uint64_t,
+                                  ThreadPool& threads) {
+  return std::make_unique<StumpPool>(data.x, options.bins, threads);
+}
+
+std::unique_ptr<Pool> make_products(const PoolData& data, const PoolOptions& options, std::uint64_t,
+                                    ThreadPool& threads) {
+  return std::make_unique<ProductPool>(
+      data.x, ProductOptions{.squares = options.squares, .with_columns = options.with_columns}, threads);
+}
+
+std::unique_ptr<Pool> make_kernel(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
+                                  ThreadPool& threads) {
+  const Index count = std::min(options.support, data.x.rows());
+  const double sigma = options.sigma > 0 ? options.sigma : typical_sigma(data.x, seed);
+  if (options.support_by == "sample") {
+    return std::make_unique<KernelPool>(data.x, sampled_support(data.x, count, seed), sigma, threads);
+  }
+  if (options.support_by == "kmeans") {
+    return std::make_unique<KernelPool>(data.x, clustered_support(data.x, count, seed, threads), sigma,
+                                        threads);
+  }
+  if (options.support_by != "perceptron") {
+    throw InputError(fmt::format("kernel: the support set comes by perceptron, kmeans or sample, not '{}'",
+                                 options.support_by));
+  }
+  if (data.class_of_row.empty()) {
+    throw InputError("kernel: a support set by perceptron needs classes; choose it by kmeans or sample");
+  }
+  return std::make_unique<KernelPool>(
+      data.x, perceptron_support(data.x, data.class_of_row, data.classes, count, sigma, seed), sigma,
+      threads);
+}
+
+std::unique_ptr<Pool> make_pieces(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
+                                  ThreadPool& threads) {
+  return std::make_unique<PiecePool>(data.x,
+                                     PieceOptions{.centres = std::min(options.centres, data.x.rows()),
+                                                  .radii = options.radii,
+                                                  .pca = options.pca,
+                                                  .seed = seed},
+                                     threads);
+}
+
+struct Entry {
+  std::string name;
+  Maker make;
+};
+
+/// One line a pool.
+const std::vector<Entry>& makers() {
+  static const std::vector<Entry> entries = {
+      {"columns", make_columns}, {"stumps", make_stumps}, {"products", make_products},
+      {"kernel", make_kernel},   {"pieces", make_pieces},
+  };
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<std::string>& pool_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Entry& entry : makers()) all.push_back(entry.name);
+    return all;
+  }();
+  return names;
+}
+
+std::unique_ptr<Pool> make_pool(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
+                                ThreadPool& threads) {
+  for (const Entry& entry : makers()) {
+    if (entry.name == options.name) return entry.make(data, options, seed, threads);
+  }
+  throw InputError(
+      fmt::format("there is no pool '{}'; pools are {}", options.name, fmt::join(pool_names(), ", ")));
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,243 @@
+#include "sharelearn/pool/pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "kernels/outer_sums.hpp"
+#include "pool/distances.hpp"
+#include "pool/points.hpp"
+#include "pool/row_major.hpp"
+#include "sharelearn/pool/kmeans.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using kernels::kTileLeft;
+constexpr Index kPanel = kernels::kTileRightFloat;
+/// Rows added up in float32 before the sums go on in double.
+constexpr Index kChunkRows = 256;
+/// Centres whose distances to all rows are held at once.
+constexpr Index kCentresAtOnce = 48;
+/// Rows whose distances give the quantiles.
+constexpr Index kQuantileRows = 8192;
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// [v, 1] inside the ball, zeros outside.
+void write_piece(const Matrix& v, const double* squared, double squared_radius, Grid<float>& out,
+                 Index first_column) {
+  std::vector<float> column(at(v.rows()), 1.0F);
+  for (Index j = 0; j <= v.cols(); ++j) {
+    if (j < v.cols()) v.copy_column(j, column.data());
+    if (j == v.cols()) std::fill(column.begin(), column.end(), 1.0F);
+    float* to = out.column(first_column + j);
+    for (Index r = 0; r < v.rows(); ++r) to[r] = squared[r] < squared_radius ? column[at(r)] : 0.0F;
+  }
+}
+
+Grid<double> distances_to(const Matrix& v, std::span<const float> centre) {
+  Grid<float> point(std::ssize(centre), 1);
+  std::copy(centre.begin(), centre.end(), point.column(0));
+  ThreadPool alone(1);
+  return Distances(point).all(v, alone);
+}
+
+void write_pca(ByteWriter& out, const Pca& pca) {
+  out.doubles(pca.mean);
+  out.doubles(pca.variance);
+  for (Index n = 0; n < pca.components(); ++n) out.floats(pca.directions.column_span(n));
+}
+
+Pca read_pca(ByteReader& in, Index columns) {
+  Pca pca;
+  pca.mean = in.doubles();
+  pca.variance = in.doubles();
+  if (std::ssize(pca.mean) != columns) in.damaged("its principal components do not fit its columns");
+  if (pca.variance.empty() || std::ssize(pca.variance) > columns)
+    in.damaged("its principal components are odd");
+  pca.directions = Grid<float>(columns, std::ssize(pca.variance));
+  for (Index n = 0; n < pca.components(); ++n) {
+    const std::vector<float> direction = in.floats();
+    if (std::ssize(direction) != columns) in.damaged("a principal component has the wrong length");
+    std::copy(direction.begin(), direction.end(), pca.directions.column(n));
+  }
+  return pca;
+}
+
+}  // namespace
+
+PieceFeature::PieceFeature(std::vector<float> centre, double squared_radius, std::shared_ptr<const Pca> pca,
+                           Index number)
+    : centre_(std::move(centre)), squared_radius_(squared_radius), pca_(std::move(pca)), number_(number) {}
+
+void PieceFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+  const Matrix& scaled = x.matrix();
+  std::shared_ptr<const Matrix> projected;
+  if (pca_) {
+    projected = x.shared<Matrix>(pca_.get(), [&] {
+      ThreadPool alone(1);
+      return Matrix(pca_->apply(scaled, alone));
+    });
+  }
+  const Matrix& v = projected ? *projected : scaled;
+  write_piece(v, distances_to(v, centre_).column(0), squared_radius_, out, first_column);
+}
+
+nlohmann::json PieceFeature::describe(const std::vector<std::string>&) const {
+  return {{"pool", "pieces"}, {"centre", number_}, {"radius", std::sqrt(squared_radius_)}};
+}
+
+std::vector<Index> PieceFeature::inputs() const {
+  std::vector<Index> all(pca_ ? pca_->mean.size() : centre_.size());
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+void PieceFeature::write(ByteWriter& out) const {
+  out.u8(pca_ ? 1 : 0);
+  if (pca_ && out.share(pca_.get()).is_new) write_pca(out, *pca_);
+  out.floats(centre_);
+  out.f64(squared_radius_);
+  out.index(number_);
+}
+
+FeaturePtr PieceFeature::read(ByteReader& in, Index columns) {
+  std::shared_ptr<const Pca> pca;
+  if (in.u8() != 0) pca = in.shared<Pca>([&] { return read_pca(in, columns); });
+  std::vector<float> centre = in.floats();
+  if (std::ssize(centre) != (pca ? pca->components() : columns))
+    in.damaged("a piece's centre has the wrong length");
+  const double squared_radius = in.f64();
+  return std::make_shared<PieceFeature>(std::move(centre), squared_radius, std::move(pca),
+                                        in.index(0, Index{1} << 40));
+}
+
+PiecePool::PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& threads)
+    : v_(x), radii_(options.radii) {
+  if (options.centres < 1 || options.centres > x.rows()) {
+    throw InputError(
+        fmt::format("pieces: {} centres were asked for; the data has {} rows", options.centres, x.rows()));
+  }
+  if (options.radii < 1 || options.radii > 255) {
+    throw InputError(fmt::format("pieces: radii must be 1 to 255, not {}", options.radii));
+  }
+  if (options.pca > 0) {
+    pca_ = std::make_shared<const Pca>(Pca::fit(x, options.pca, threads));
+    v_ = Matrix(pca_->apply(x, threads));
+  }
+  const Index p = v_.cols();
+  const std::vector<float> points = rows_of(v_);
+  centres_ =
+      kmeans({points.data(), rows(), p}, {.centres = options.centres, .seed = options.seed}, threads).centres;
+  row_stride_ = (p + 1 + kPanel - 1) / kPanel * kPanel;
+  by_rows_.assign(at(rows() * row_stride_), 0.0F);
+  for (Index r = 0; r < rows(); ++r) {
+    std::copy_n(points.data() + r * p, p, by_rows_.data() + r * row_stride_);
+    by_rows_[at(r * row_stride_ + p)] = 1.0F;
+  }
+  squared_radius_.resize(at(candidates()));
+  shell_.resize(at(centres_.cols() * rows()));
+  for (Index first = 0; first < centres_.cols(); first += kCentresAtOnce) {
+    Grid<float> some(p, std::min(kCentresAtOnce, centres_.cols() - first));
+    for (Index n = 0; n < some.cols(); ++n) std::copy_n(centres_.column(first + n), p, some.column(n));
+    choose_radii(first, Distances(some).all(v_, threads), threads);
+  }
+}
+
+/// Radii lie between neighbouring distances of an even sample of the rows; the largest holds every row.
+void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, ThreadPool& threads) {
+  const Index step = (rows() + kQuantileRows - 1) / kQuantileRows;
+  threads.for_each(squared.cols(), [&](std::int64_t n, int) {
+    const double* of_row = squared.column(n);
+    std::vector<double> sample;
+    for (Index r = 0; r < rows(); r += step) sample.push_back(of_row[r]);
+    std::sort(sample.begin(), sample.end());
+    double* radius = squared_radius_.data() + (first_centre + n) * radii_;
+    for (Index q = 0; q < radii_; ++q) {
+      const std::size_t inside = at((q + 1) * std::ssize(sample) / radii_);
+      radius[q] = inside == 0              ? 0.5 * sample[0]
+                  : inside < sample.size() ? 0.5 * (sample[inside - 1] + sample[inside])
+                                           : 0.0;
+    }
+    const double largest = *std::max_element(of_row, of_row + rows());
+    radius[radii_ - 1] = largest > 0 ? largest * (1 + 1e-6) : 1.0;
+    std::uint8_t* shell = shell_.data() + (first_centre + n) * rows();
+    for (Index r = 0; r < rows(); ++r) {
+      shell[r] = static_cast<std::uint8_t>(std::upper_bound(radius, radius + radii_, of_row[r]) - radius);
+    }
+  });
+}
+
+std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, std::vector<Index>& start) const {
+  const std::uint8_t* shell = shell_.data() + centre * rows();
+  start.assign(at(radii_ + 1), 0);
+  for (Index r = 0; r < rows(); ++r) ++start[at(shell[r] + 1)];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  std::vector<Index> next(start.begin(), start.end() - 1);
+  std::vector<std::uint32_t> order(at(rows()));
+  for (Index r = 0; r < rows(); ++r) order[at(next[shell[r]]++)] = static_cast<std::uint32_t>(r);
+  return order;
+}
+
+/// Sums of [v, 1] r_c over each shell: [shell][panel of columns][output, padded][column].
+std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual) const {
+  std::vector<Index> start;
+  const std::vector<std::uint32_t> order = rows_by_shell(centre, start);
+  std::vector<double> sums(at(radii_ * row_stride_ * residual.stride), 0.0);
+  alignas(64) float tile[kTileLeft * kPanel];
+  for (Index s = 0; s < radii_; ++s) {
+    for (Index begin = start[at(s)]; begin < start[at(s + 1)]; begin += kChunkRows) {
+      const Index count = std::min(kChunkRows, start[at(s + 1)] - begin);
+      double* to = sums.data() + s * row_stride_ * residual.stride;
+      for (Index panel = 0; panel < row_stride_; panel += kPanel) {
+        for (Index c = 0; c < residual.stride; c += kTileLeft, to += kTileLeft * kPanel) {
+          kernels::outer_sums_at(residual.row(0) + c, residual.stride, by_rows_.data() + panel, row_stride_,
+                                 order.data() + begin, count, tile);
+          for (Index e = 0; e < kTileLeft * kPanel; ++e) to[e] += static_cast<double>(tile[e]);
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+void PiecePool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
+  const RowMajor by_rows(residual, kTileLeft, threads);
+  const Index k = residual.cols();
+  threads.for_each(blocks(), [&](std::int64_t centre, int worker) {
+    const std::vector<double> sums = shell_sums(centre, by_rows);
+    std::vector<double> balls(at(radii_ * width() * k));
+    for (Index s = 0; s < radii_; ++s) {
+      for (Index w = 0; w < width(); ++w) {
+        const double* from =
+            sums.data() + (s * row_stride_ + w / kPanel * kPanel) * by_rows.stride + w % kPanel;
+        for (Index c = 0; c < k; ++c) {
+          const std::size_t to = at((s * width() + w) * k + c);
+          balls[to] = from[c * kPanel] + (s > 0 ? balls[to - at(width() * k)] : 0.0);
+        }
+      }
+    }
+    visit({centre, centre * radii_, radii_, balls.data()}, worker);
+  });
+}
+
+void PiecePool::values(Index candidate, Grid<float>& out, Index first_column) const {
+  const Index centre = candidate / radii_;
+  write_piece(v_, distances_to(v_, centres_.column_span(centre)).column(0), squared_radius_[at(candidate)],
+              out, first_column);
+}
+
+FeaturePtr PiecePool::feature(Index candidate) const {
+  const auto centre = centres_.column_span(candidate / radii_);
+  return std::make_shared<PieceFeature>(std::vector<float>(centre.begin(), centre.end()),
+                                        squared_radius_[at(candidate)], pca_, candidate / radii_);
+}
+
+}  // namespace sharelearn

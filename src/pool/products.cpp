@@ -1,0 +1,222 @@
+#include "sharelearn/pool/products.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kernels/outer_sums.hpp"
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using kernels::kTileLeft;
+constexpr Index kPanel = kernels::kTileRightFloat;
+/// Rows added up in float32 before the sums go on in double; a panel of products of so many rows fits the
+/// first-level cache.
+constexpr Index kStripRows = 256;
+/// Factors scored together: they share each panel of columns while it is in the cache.
+constexpr Index kGroupFactors = 4;
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+Index ceil_div(Index a, Index b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace
+
+void ProductFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+  float* values = out.column(first_column);
+  x.column(first_, values);
+  std::vector<float> other(at(x.rows()));
+  x.column(second_, other.data());
+  for (std::size_t r = 0; r < other.size(); ++r) values[r] *= other[r];
+}
+
+nlohmann::json ProductFeature::describe(const std::vector<std::string>& names) const {
+  nlohmann::json out = {{"pool", "products"}, {"columns", {first_, second_}}};
+  if (!names.empty()) out["names"] = {names[at(first_)], names[at(second_)]};
+  return out;
+}
+
+std::vector<Index> ProductFeature::inputs() const {
+  if (first_ == second_) return {first_};
+  return {first_, second_};
+}
+
+void ProductFeature::write(ByteWriter& out) const {
+  out.index(first_);
+  out.index(second_);
+}
+
+FeaturePtr ProductFeature::read(ByteReader& in, Index columns) {
+  const Index first = in.index(0, columns - 1);
+  return std::make_shared<ProductFeature>(first, in.index(0, columns - 1));
+}
+
+/// Residuals as the tile kernel wants them: [strip of rows][6 outputs at a time][row][output].
+struct ProductPool::PackedResidual {
+  PackedResidual(const Grid<float>& residual, ThreadPool& threads)
+      : rows(residual.rows()), outputs(residual.cols()), tiles(ceil_div(outputs, kTileLeft)) {
+    data.assign(at(ceil_div(rows, kStripRows) * tiles * kTileLeft * kStripRows), 0.0F);
+    threads.for_each(ceil_div(rows, kStripRows), [&](std::int64_t strip, int) {
+      const Index begin = strip * kStripRows;
+      for (Index c = 0; c < outputs; ++c) {
+        float* to = data.data() + (strip * tiles + c / kTileLeft) * kTileLeft * kStripRows + c % kTileLeft;
+        const float* from = residual.column(c);
+        for (Index r = begin; r < std::min(begin + kStripRows, rows); ++r)
+          to[(r - begin) * kTileLeft] = from[r];
+      }
+    });
+  }
+  const float* tile(Index strip, Index t) const {
+    return data.data() + (strip * tiles + t) * kTileLeft * kStripRows;
+  }
+
+  Index rows, outputs, tiles;
+  AlignedVector<float> data;
+};
+
+/// The sums of one group of factors: [factor][panel][output, padded][column of the panel], in double.
+class ProductPool::GroupSums {
+ public:
+  GroupSums(Index panels, Index tiles)
+      : panels_(panels),
+        padded_(tiles * kTileLeft),
+        sums_(at(kGroupFactors * panels * padded_ * kPanel), 0.0) {}
+  double* panel(Index factor, Index p) { return sums_.data() + (factor * panels_ + p) * padded_ * kPanel; }
+  double value(Index factor, Index column, Index output) const {
+    return sums_[at(((factor * panels_ + column / kPanel) * padded_ + output) * kPanel + column % kPanel)];
+  }
+
+ private:
+  Index panels_, padded_;
+  AlignedVector<double> sums_;
+};
+
+ProductPool::ProductPool(const Matrix& x, const ProductOptions& options, ThreadPool& threads)
+    : x_(x), first_candidate_{0} {
+  const Index d = x.cols();
+  if (options.with_columns) factor_.push_back({-1, 0});
+  for (Index i = 0; i < d; ++i) {
+    const Index from = options.squares ? i : i + 1;
+    if (from < d) factor_.push_back({i, from});
+  }
+  for (const Factor& factor : factor_) first_candidate_.push_back(first_candidate_.back() + d - factor.from);
+  packed_.assign(at(ceil_div(d, kPanel) * kPanel * x.rows()), 0.0F);
+  threads.for_each(d, [&](std::int64_t j, int) {
+    std::vector<float> column(at(x.rows()));
+    x.copy_column(j, column.data());
+    float* to = packed_.data() + j / kPanel * kPanel * x.rows() + j % kPanel;
+    for (Index r = 0; r < x.rows(); ++r) to[r * kPanel] = column[at(r)];
+  });
+  mark_constants(threads);
+}
+
+Index ProductPool::blocks() const {
+  return ceil_div(std::ssize(factor_), kGroupFactors);
+}
+
+/// Almost every pair is told from a constant by its first rows, so this is O(d^2), not O(m d^2).
+bool ProductPool::is_constant(Index first, Index second) const {
+  const auto value = [&](Index j, Index r) {
+    return j < 0 ? 1.0F : packed_[at((j / kPanel * x_.rows() + r) * kPanel + j % kPanel)];
+  };
+  const float start = value(first, 0) * value(second, 0);
+  for (Index r = 1; r < x_.rows(); ++r) {
+    if (value(first, r) * value(second, r) != start) return false;
+  }
+  return true;
+}
+
+void ProductPool::mark_constants(ThreadPool& threads) {
+  constant_.assign(at(candidates()), 0);
+  threads.for_each(std::ssize(factor_), [&](std::int64_t f, int) {
+    const Factor& factor = factor_[at(f)];
+    for (Index j = factor.from; j < x_.cols(); ++j) {
+      constant_[at(first_candidate_[at(f)] + j - factor.from)] = is_constant(factor.column, j) ? 1 : 0;
+    }
+  });
+}
+
+void ProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
+                            const BlockVisitor& visit) const {
+  const PackedResidual packed(residual, threads);
+  threads.for_each(blocks(),
+                   [&](std::int64_t group, int worker) { correlate_group(group, packed, worker, visit); });
+}
+
+void ProductPool::correlate_group(Index group, const PackedResidual& residual, int worker,
+                                  const BlockVisitor& visit) const {
+  const Index first_factor = group * kGroupFactors;
+  const Index factors = std::min(kGroupFactors, std::ssize(factor_) - first_factor);
+  const Index panels = ceil_div(x_.cols(), kPanel);
+  GroupSums sums(panels, residual.tiles);
+  for (Index begin = 0; begin < x_.rows(); begin += kStripRows) {
+    const RowRange rows{begin, std::min(begin + kStripRows, x_.rows())};
+    for (Index p = factor_[at(first_factor)].from / kPanel; p < panels; ++p) {
+      for (Index f = 0; f < factors; ++f) {
+        const Factor& factor = factor_[at(first_factor + f)];
+        if ((p + 1) * kPanel > factor.from) add_panel(factor.column, p, rows, residual, sums.panel(f, p));
+      }
+    }
+  }
+  std::vector<double> out;
+  for (Index f = first_factor; f < first_factor + factors; ++f) {
+    for (Index j = factor_[at(f)].from; j < x_.cols(); ++j) {
+      const bool constant = constant_[at(first_candidate_[at(f)] + j - factor_[at(f)].from)] != 0;
+      for (Index c = 0; c < residual.outputs; ++c) {
+        out.push_back(constant ? 0.0 : sums.value(f - first_factor, j, c));
+      }
+    }
+  }
+  const Index first = first_candidate_[at(first_factor)];
+  visit({group, first, first_candidate_[at(first_factor + factors)] - first, out.data()}, worker);
+}
+
+/// Adds sum_r v_factor v_j r_c over the rows for the 16 columns j of a panel and every output c.
+void ProductPool::add_panel(Index factor, Index panel, RowRange rows, const PackedResidual& residual,
+                            double* sums) const {
+  alignas(64) float product[kStripRows * kPanel];
+  alignas(64) float tile[kTileLeft * kPanel];
+  const float* right = packed_.data() + (panel * x_.rows() + rows.begin) * kPanel;
+  if (factor >= 0) {
+    const float* left =
+        packed_.data() + (factor / kPanel * x_.rows() + rows.begin) * kPanel + factor % kPanel;
+    for (Index r = 0; r < rows.size(); ++r) {
+      for (Index j = 0; j < kPanel; ++j) product[r * kPanel + j] = left[r * kPanel] * right[r * kPanel + j];
+    }
+    right = product;
+  }
+  for (Index t = 0; t < residual.tiles; ++t, sums += kTileLeft * kPanel) {
+    kernels::outer_sums(residual.tile(rows.begin / kStripRows, t), right, rows.size(), tile);
+    for (Index e = 0; e < kTileLeft * kPanel; ++e) sums[e] += static_cast<double>(tile[e]);
+  }
+}
+
+ProductPool::Pair ProductPool::pair_of(Index candidate) const {
+  const auto next = std::upper_bound(first_candidate_.begin(), first_candidate_.end(), candidate);
+  const Index f = next - first_candidate_.begin() - 1;
+  return {factor_[at(f)].column, factor_[at(f)].from + candidate - first_candidate_[at(f)]};
+}
+
+void ProductPool::values(Index candidate, Grid<float>& out, Index first_column) const {
+  const Pair pair = pair_of(candidate);
+  float* values = out.column(first_column);
+  x_.copy_column(pair.second, values);
+  if (pair.first < 0) return;
+  std::vector<float> other(at(x_.rows()));
+  x_.copy_column(pair.first, other.data());
+  for (std::size_t r = 0; r < other.size(); ++r) values[r] *= other[r];
+}
+
+FeaturePtr ProductPool::feature(Index candidate) const {
+  const Pair pair = pair_of(candidate);
+  if (pair.first < 0) return std::make_shared<ColumnFeature>(pair.second);
+  return std::make_shared<ProductFeature>(pair.first, pair.second);
+}
+
+}  // namespace sharelearn

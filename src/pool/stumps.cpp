@@ -1,0 +1,268 @@
+#include "sharelearn/pool/stumps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "kernels/row_sums.hpp"
+#include "pool/row_major.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+/// Thresholds a block: their sums stay in the cache until they are visited.
+constexpr Index kBlockThresholds = 512;
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// One run of equal values of a column.
+struct Run {
+  float value;
+  Index rows;  ///< rows with this value
+};
+
+/// Which of the borders between neighbouring runs carry a threshold: all of them, or, where there are more
+/// than bins - 1, the first border at or behind each quantile t m / bins.
+std::vector<std::size_t> borders_of(const std::vector<Run>& runs, Index rows, Index bins) {
+  std::vector<std::size_t> borders;
+  if (bins == 0 || std::ssize(runs) <= bins) {
+    for (std::size_t b = 1; b < runs.size(); ++b) borders.push_back(b);
+    return borders;
+  }
+  Index below = runs[0].rows;
+  Index quantile = 1;
+  for (std::size_t b = 1; b < runs.size(); below += runs[b].rows, ++b) {
+    if (below * bins < quantile * rows) continue;
+    borders.push_back(b);
+    quantile = below * bins / rows + 1;
+  }
+  return borders;
+}
+
+std::vector<double> midpoints(const std::vector<Run>& runs, const std::vector<std::size_t>& borders) {
+  std::vector<double> thresholds;
+  for (const std::size_t b : borders) {
+    thresholds.push_back(0.5 * (static_cast<double>(runs[b - 1].value) + static_cast<double>(runs[b].value)));
+  }
+  return thresholds;
+}
+
+/// Runs of sorted values, the `zeros` implicit zero rows of a sparse column included.
+std::vector<Run> runs_of(const std::vector<float>& sorted, Index zeros) {
+  std::vector<Run> runs;
+  const auto add = [&](float value, Index rows) {
+    if (!runs.empty() && runs.back().value == value) {
+      runs.back().rows += rows;
+    } else if (rows > 0) {
+      runs.push_back({value, rows});
+    }
+  };
+  bool zeros_added = false;
+  for (const float value : sorted) {
+    if (!zeros_added && value > 0) add(0.0F, zeros), zeros_added = true;
+    add(value, 1);
+  }
+  if (!zeros_added) add(0.0F, zeros);
+  return runs;
+}
+
+/// The stored values of a column in ascending order; the rows of a sparse column's zeros are only counted.
+struct SortedColumn {
+  std::vector<std::uint32_t> row;
+  std::vector<float> value;
+  Index zeros = 0;
+};
+
+SortedColumn sort_column(const Matrix& x, Index j) {
+  std::vector<std::pair<float, std::uint32_t>> entries;
+  if (x.is_sparse()) {
+    const auto rows = x.sparse().column_rows(j);
+    const auto values = x.sparse().column_values(j);
+    for (std::size_t e = 0; e < rows.size(); ++e) entries.emplace_back(values[e], rows[e]);
+  } else {
+    const float* values = x.dense().column(j);
+    for (Index r = 0; r < x.rows(); ++r) entries.emplace_back(values[r], static_cast<std::uint32_t>(r));
+  }
+  std::sort(entries.begin(), entries.end());
+  SortedColumn sorted;
+  sorted.zeros = x.rows() - std::ssize(entries);
+  for (const auto& [value, row] : entries) {
+    sorted.row.push_back(row);
+    sorted.value.push_back(value);
+  }
+  return sorted;
+}
+
+}  // namespace
+
+void StumpFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+  float* values = out.column(first_column);
+  x.column(column_, values);
+  for (Index r = 0; r < x.rows(); ++r) values[r] = static_cast<double>(values[r]) < threshold_ ? 1.0F : 0.0F;
+}
+
+nlohmann::json StumpFeature::describe(const std::vector<std::string>& names) const {
+  nlohmann::json out = {{"pool", "stumps"}, {"column", column_}, {"threshold", threshold_}};
+  if (!names.empty()) out["name"] = names[at(column_)];
+  return out;
+}
+
+void StumpFeature::write(ByteWriter& out) const {
+  out.index(column_);
+  out.f64(threshold_);
+}
+
+FeaturePtr StumpFeature::read(ByteReader& in, Index columns) {
+  const Index column = in.index(0, columns - 1);
+  return std::make_shared<StumpFeature>(column, in.f64());
+}
+
+StumpPool::StumpPool(const Matrix& x, Index bins, ThreadPool& threads)
+    : x_(x), column_(at(x.cols())), first_candidate_{0}, first_block_{0} {
+  if (bins != 0 && (bins < 2 || bins > 256)) {
+    throw InputError(fmt::format("stumps: bins must be 0 (exact) or 2 to 256, not {}", bins));
+  }
+  threads.for_each(x.cols(), [&](std::int64_t j, int) { column_[at(j)] = prepare(x, j, bins); });
+  for (const Column& column : column_) {
+    const Index count = std::ssize(column.threshold);
+    first_candidate_.push_back(first_candidate_.back() + count);
+    first_block_.push_back(first_block_.back() + (count + kBlockThresholds - 1) / kBlockThresholds);
+  }
+}
+
+StumpPool::Column StumpPool::prepare(const Matrix& x, Index j, Index bins) {
+  const SortedColumn sorted = sort_column(x, j);
+  const std::vector<Run> runs = runs_of(sorted.value, sorted.zeros);
+  Column column;
+  column.threshold = midpoints(runs, borders_of(runs, x.rows(), bins));
+  for (const double theta : column.threshold) {
+    const auto end = std::partition_point(sorted.value.begin(), sorted.value.end(),
+                                          [&](float v) { return static_cast<double>(v) < theta; });
+    column.below.push_back(static_cast<std::uint32_t>(end - sorted.value.begin()));
+  }
+  if (sorted.zeros > 0) {
+    const auto above = std::upper_bound(column.threshold.begin(), column.threshold.end(), 0.0);
+    column.zeros_from = above - column.threshold.begin();
+  }
+  if (bins == 0 || x.is_sparse()) {
+    column.order = sorted.row;
+    return column;
+  }
+  column.code.resize(sorted.row.size());
+  std::size_t bin = 0;
+  for (std::size_t p = 0; p < sorted.row.size(); ++p) {
+    while (bin < column.below.size() && p >= column.below[bin]) ++bin;
+    column.code[sorted.row[p]] = static_cast<std::uint8_t>(bin);
+  }
+  return column;
+}
+
+/// Takes the prefix sums of a column threshold by threshold and hands them on in blocks.
+class StumpPool::BlockFiller {
+ public:
+  BlockFiller(Index first_block, Index first_candidate, Index outputs, int worker, const BlockVisitor& visit)
+      : block_{first_block, first_candidate, 0, nullptr}, outputs_(outputs), worker_(worker), visit_(visit) {}
+
+  void add(const double* sums) {
+    buffer_.insert(buffer_.end(), sums, sums + outputs_);
+    if (++block_.count == kBlockThresholds) flush();
+  }
+
+  void flush() {
+    if (block_.count == 0) return;
+    block_.sums = buffer_.data();
+    visit_(block_, worker_);
+    block_ = {block_.block + 1, block_.first + block_.count, 0, nullptr};
+    buffer_.clear();
+  }
+
+ private:
+  CandidateBlock block_;
+  Index outputs_;
+  int worker_;
+  const BlockVisitor& visit_;
+  std::vector<double> buffer_;
+};
+
+void StumpPool::scan_sorted(const Column& column, const RowMajor& residual, const double* total,
+                            BlockFiller& out) {
+  AlignedVector<double> prefix(at(residual.stride), 0.0), zeros, sums;
+  if (column.zeros_from >= 0) {
+    AlignedVector<double> nonzeros(prefix);
+    kernels::add_rows(residual.row(0), residual.stride, column.order.data(), std::ssize(column.order),
+                      nonzeros.data());
+    zeros.resize(prefix.size());
+    for (std::size_t c = 0; c < zeros.size(); ++c) zeros[c] = total[c] - nonzeros[c];
+  }
+  std::uint32_t from = 0;
+  for (std::size_t t = 0; t < column.threshold.size(); ++t) {
+    const std::uint32_t end = column.below[t];
+    kernels::add_rows(residual.row(0), residual.stride, column.order.data() + from, end - from,
+                      prefix.data());
+    from = end;
+    if (column.zeros_from < 0 || static_cast<Index>(t) < column.zeros_from) {
+      out.add(prefix.data());
+      continue;
+    }
+    sums = prefix;
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += zeros[c];
+    out.add(sums.data());
+  }
+}
+
+void StumpPool::scan_binned(const Column& column, const RowMajor& residual, BlockFiller& out) {
+  const std::size_t stride = at(residual.stride);
+  AlignedVector<double> histogram((column.threshold.size() + 1) * stride, 0.0);
+  kernels::add_rows_by_code(residual.row(0), residual.stride, column.code.data(), std::ssize(column.code),
+                            histogram.data());
+  for (std::size_t t = 0; t < column.threshold.size(); ++t) {
+    double* sums = histogram.data() + t * stride;
+    for (std::size_t c = 0; c < stride && t > 0; ++c) sums[c] += sums[c - stride];
+    out.add(sums);
+  }
+}
+
+void StumpPool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
+  const RowMajor by_rows(residual, kernels::kRowPadding, threads);
+  std::vector<double> total(at(by_rows.stride), 0.0);
+  for (Index c = 0; c < residual.cols() && x_.is_sparse(); ++c) {
+    for (const float r : residual.column_span(c)) total[at(c)] += static_cast<double>(r);
+  }
+  threads.for_each(x_.cols(), [&](std::int64_t j, int worker) {
+    const Column& column = column_[at(j)];
+    BlockFiller out(first_block_[at(j)], first_candidate_[at(j)], residual.cols(), worker, visit);
+    if (column.code.empty()) {
+      scan_sorted(column, by_rows, total.data(), out);
+    } else {
+      scan_binned(column, by_rows, out);
+    }
+    out.flush();
+  });
+}
+
+Index StumpPool::column_of(Index candidate) const {
+  return std::upper_bound(first_candidate_.begin(), first_candidate_.end(), candidate) -
+         first_candidate_.begin() - 1;
+}
+
+double StumpPool::threshold_of(Index candidate) const {
+  const Index j = column_of(candidate);
+  return column_[at(j)].threshold[at(candidate - first_candidate_[at(j)])];
+}
+
+void StumpPool::values(Index candidate, Grid<float>& out, Index first_column) const {
+  static const Scaling unscaled;
+  StumpFeature(column_of(candidate), threshold_of(candidate))
+      .evaluate(ScaledColumns(x_, unscaled), out, first_column);
+}
+
+FeaturePtr StumpPool::feature(Index candidate) const {
+  return std::make_shared<StumpFeature>(column_of(candidate), threshold_of(candidate));
+}
+
+}  // namespace sharelearn
