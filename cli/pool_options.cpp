@@ -1,5 +1,7 @@
 #include "pool_options.hpp"
 
+#include "patch_options.hpp"
+
 namespace sharelearn::cli {
 
 void declare_pool(OptionSet& options, PoolOptions& pool) {
@@ -18,6 +20,7 @@ void declare_pool(OptionSet& options, PoolOptions& pool) {
   options.add("--radii", pool.radii, "pieces: radii of each centre, by quantiles")->check(CLI::Range(1, 255));
   options.add("--pca", pool.pca, "pieces: principal components to work on; 0: all columns")
       ->check(CLI::NonNegativeNumber);
+  declare_patches(options, pool);
 }
 
 }  // namespace sharelearn::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/kernels.hpp"
+#include "sharelearn/model/patch_predictor.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -66,6 +67,7 @@ void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs
 
 Grid<double> LinearModel::scores(const Dataset& data, ThreadPool& threads) const {
   check_fits(*this, data);
+  if (const auto templates = PatchPredictor::of(*this)) return templates->scores(data.x, threads);
   const auto k = static_cast<Index>(names.size());
   const std::vector<Index> first = first_columns(features);
   const Effective w = effective(*this, first.back());

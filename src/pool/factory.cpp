@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/kernel.hpp"
+#include "sharelearn/pool/patches.hpp"
 #include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/pool/products.hpp"
 #include "sharelearn/pool/stumps.hpp"
@@ -65,6 +67,39 @@ std::unique_ptr<Pool> make_pieces(const PoolData& data, const PoolOptions& optio
                                      threads);
 }
 
+/// "7:640,5:384": sizes and counts of templates.
+std::vector<TemplateGroup> template_groups(const std::string& text) {
+  std::vector<TemplateGroup> groups;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const auto number = [&](char after) {
+    Index value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    const bool fits = error == std::errc() && value > 0 && (next == end ? after != ':' : *next == after);
+    if (!fits)
+      throw InputError(
+          fmt::format("patches: templates are SIZE:COUNT,... as in 7:640,5:384, not '{}'", text));
+    at = next == end ? end : next + 1;
+    return value;
+  };
+  do {
+    const Index size = number(':');
+    groups.push_back({size, number(',')});
+  } while (at != end);
+  return groups;
+}
+
+std::unique_ptr<Pool> make_patches(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
+                                   ThreadPool& threads) {
+  PatchOptions patches;
+  patches.image_width = options.image_width;
+  patches.templates = template_groups(options.templates);
+  patches.masks = {{.grid = options.mask_grid, .sigma = options.mask_sigma, .support = options.mask_support}};
+  patches.epsilon = options.contrast;
+  patches.seed = seed;
+  return std::make_unique<PatchPool>(data.x, patches, threads);
+}
+
 struct Entry {
   std::string name;
   Maker make;
@@ -74,7 +109,7 @@ struct Entry {
 const std::vector<Entry>& makers() {
   static const std::vector<Entry> entries = {
       {"columns", make_columns}, {"stumps", make_stumps}, {"products", make_products},
-      {"kernel", make_kernel},   {"pieces", make_pieces},
+      {"kernel", make_kernel},   {"pieces", make_pieces}, {"patches", make_patches},
   };
   return entries;
 }

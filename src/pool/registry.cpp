@@ -6,6 +6,7 @@
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/feature.hpp"
 #include "sharelearn/pool/kernel.hpp"
+#include "sharelearn/pool/patch_feature.hpp"
 #include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/pool/products.hpp"
 #include "sharelearn/pool/stumps.hpp"
@@ -24,6 +25,7 @@ constexpr std::array kReaders{
     Entry{"products", ProductFeature::read},
     Entry{"kernel", KernelFeature::read},
     Entry{"pieces", PieceFeature::read},
+    Entry{"patches", PatchFeature::read},
 };
 
 }  // namespace

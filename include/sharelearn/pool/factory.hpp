@@ -22,6 +22,12 @@ struct PoolOptions {
   Index centres = 100;                    ///< pieces: centres, at most the rows
   Index radii = 10;                       ///< pieces: radii of each centre
   Index pca = 0;                          ///< pieces: principal components to work on; 0: all columns
+  std::string templates = "7:1008";       ///< patches: SIZE:COUNT of the templates, several by commas
+  Index image_width = 0;                  ///< patches: pixels of an image row; 0: the images are square
+  Index mask_grid = 4;                    ///< patches: grid x grid centres of masks
+  double mask_sigma = 6;                  ///< patches: width of the masks in pixels of a 28-pixel image
+  double mask_support = 0.5;              ///< patches: masks are cut to zero where lower
+  double contrast = 1;                    ///< patches: PatchOptions::epsilon; 0: no contrast normalisation
 };
 
 /// What pools are built from. `x` is scaled and must outlive the pool.

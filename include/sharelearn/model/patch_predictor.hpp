@@ -1,0 +1,50 @@
+// The fast predictor of a linear model whose features are all image templates: integer convolutions of
+// templates that share a mask side by side, only where the mask is not zero, then one small product with the
+// weights. Since the features are integers by definition, its scores are the model's own.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/pool/patch_feature.hpp"
+
+namespace sharelearn {
+
+class PatchPredictor {
+ public:
+  /// Of the model's current stage; nothing unless its features in use are image templates of unscaled images.
+  static std::unique_ptr<PatchPredictor> of(const LinearModel& model);
+
+  /// Room for one thread's work.
+  class Workspace {
+   public:
+    explicit Workspace(const PatchPredictor& predictor);
+
+   private:
+    friend class PatchPredictor;
+    PatchEvaluator::Workspace evaluator_;
+    std::vector<std::uint8_t> values_;
+  };
+
+  /// Scores of one image of floats on the scale of the training data, or of bytes where that was 0..255.
+  void scores(std::span<const float> image, Workspace& workspace, std::span<double> out) const;
+  void scores(std::span<const std::uint8_t> image, Workspace& workspace, std::span<double> out) const;
+  /// Rows x outputs.
+  Grid<double> scores(const Matrix& images, ThreadPool& threads) const;
+
+  Index outputs() const { return static_cast<Index>(bias_.size()); }
+  /// Of one image, counted as the paper does: templates times positions under their masks, and the weights.
+  Index multiply_adds() const { return multiply_adds_; }
+
+ private:
+  explicit PatchPredictor(std::span<const PatchFeature* const> features) : evaluator_(features) {}
+  void add_up(const std::vector<std::uint8_t>& values, std::span<double> out) const;
+
+  PatchEvaluator evaluator_;
+  std::vector<double> weights_;  // [feature][output], in units of 1/255
+  std::vector<double> bias_;
+  Index multiply_adds_ = 0;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,107 @@
+// Image templates (paper 000, section 7.4): K-means centres of image patches, each under every mask of a
+// grid. The feature is the largest masked response over all positions.
+//
+// Unlike the other pools it keeps its candidates, one byte a response: computing them anew each round would
+// cost a thousand times the selection. Bytes are laid out [64 candidates][row][64], a cache line for a row,
+// so that rows with next to no residual are skipped.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sharelearn/pool/patch_feature.hpp"
+#include "sharelearn/pool/pool.hpp"
+
+namespace sharelearn {
+
+/// `count` templates of size x size.
+struct TemplateGroup {
+  Index size = 7;
+  Index count = 1008;
+};
+
+struct PatchOptions {
+  Index image_width = 0;  ///< 0: square images
+  std::vector<TemplateGroup> templates = {TemplateGroup{}};
+  std::vector<MaskOptions> masks = {MaskOptions{}};
+  double epsilon = 1;         ///< contrast normalisation (PatchFrame); 0: none
+  Index samples = 300'000;    ///< patches K-means sees
+  double least_contrast = 1;  ///< patches whose zero-mean norm (white is 1) is smaller are not sampled
+  int passes = 15;            ///< of K-means
+  Index scale_rows = 4096;    ///< rows on which a feature's largest response is measured
+  double headroom = 1.05;     ///< 255 stands for this multiple of it
+  double least_residual =
+      1e-3;  ///< rows whose residual is below this part of the largest are skipped in correlate()
+  std::uint64_t seed = 1;
+};
+
+/// Templates of one size as signed bytes.
+struct TemplateBank {
+  Index size = 0;
+  std::vector<std::vector<std::int8_t>> templates;
+  MaskGrid masks;
+};
+
+class PatchPool : public Pool {
+ public:
+  /// Learns templates from the images and computes every response. The images are not needed afterwards.
+  PatchPool(const Matrix& images, const PatchOptions& options, ThreadPool& threads);
+  /// The same with given templates.
+  PatchPool(const Matrix& images, std::vector<TemplateBank> banks, const PatchOptions& options,
+            ThreadPool& threads);
+
+  std::string_view name() const override { return "patches"; }
+  Index rows() const override { return rows_; }
+  /// Numbered by bank, then template, then mask.
+  Index candidates() const override { return candidates_; }
+  Index blocks() const override { return static_cast<Index>(panels_.size()); }
+  /// The residual is rounded to 15 bits of its largest magnitude; sums are exact from there on.
+  void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
+  void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  FeaturePtr feature(Index candidate) const override;
+
+  const std::vector<TemplateBank>& banks() const { return banks_; }
+
+ private:
+  struct Panel {  // 16 templates of a bank under all its masks
+    Index bank = 0;
+    Index first_template = 0;
+    Index templates = 0;
+    Index first_candidate = 0;
+    std::vector<std::int8_t> weights;
+    std::vector<std::uint16_t> multiplier;  // [mask][16]
+    std::vector<std::uint8_t> constant;     // [mask][16]
+    std::size_t offset = 0;                 // of its bytes
+  };
+  struct Place {  // of a candidate
+    const Panel* panel;
+    Index mask;
+    Index lane;
+  };
+  class Extractor;
+
+  void lay_out_panels();
+  void measure_scales(const std::vector<std::uint8_t>& pixels, const PatchOptions& options,
+                      ThreadPool& threads);
+  void extract(const std::vector<std::uint8_t>& pixels, ThreadPool& threads);
+  void find_constants(ThreadPool& threads);
+  Index mask_count(const Panel& panel) const;
+  Place place_of(Index candidate) const;
+
+  PatchFrame frame_;
+  Index rows_ = 0;
+  Index candidates_ = 0;
+  double least_residual_ = 0;
+  std::vector<TemplateBank> banks_;
+  std::vector<Panel> panels_;
+  AlignedVector<std::uint8_t> bytes_;
+};
+
+/// K-means templates from 7-bit pixels (rows of shape.pixels() bytes); a part of the pool's construction.
+std::vector<TemplateBank> learn_templates(std::span<const std::uint8_t> pixels, const ImageShape& shape,
+                                          const PatchOptions& options, ThreadPool& threads);
+
+/// A template as signed bytes that sum to zero and whose positive part sums to at most 258.
+std::vector<std::int8_t> quantise_template(std::span<const float> weights);
+
+}  // namespace sharelearn

@@ -1,0 +1,81 @@
+// Responses of image templates: integer convolution, masks and maximum in one pass, 16 templates side by
+// side.
+//
+// Everything is integer arithmetic on fixed-point numbers, so a response is the same number on every machine,
+// in training and in prediction:
+//   pixel        7 bits, 0..127
+//   template     signed bytes that sum to zero, positive part at most 258 in sum: |sum of products| <= 127 *
+//   258 < 2^15 factor       15-bit fraction, what a position's response is multiplied with (mask along y,
+//   local contrast) product      (a * b + 2^14) >> 15, as the hardware's rounding multiply has it
+#pragma once
+
+#include <cstdint>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn::kernels {
+
+inline constexpr Index kTemplatePanel = 16;  ///< templates side by side
+inline constexpr Index kPositionTile = 4;    ///< neighbouring positions computed together
+inline constexpr int kFullPixel = 127;       ///< brightest pixel
+inline constexpr int kPositiveSum = 258;     ///< bound on the sum of a template's positive weights
+
+/// One image and the tables that depend on it and on the template size.
+struct PreparedImage {
+  const std::uint8_t* pixels;   ///< row-major; 32 bytes beyond the end may be read
+  Index stride;                 ///< between rows of pixels
+  const std::int16_t* factors;  ///< [plane][y][width]
+  const std::uint8_t* blank;    ///< [y][width]: nonzero where the patches at x .. x + 3 are all constant
+  Index positions_y;
+  Index width;  ///< positions along x, padded: factors are zero from the last position on, for a tile or more
+};
+
+/// A mask as the product of a profile along y (a plane of PreparedImage::factors) and one along x.
+struct MaskPair {
+  std::int32_t row_profile;  ///< index into the panel's `rows`
+  std::int32_t column_profile;
+};
+
+/// A profile along y: which plane of factors, and the positions where it is not zero.
+struct RowProfile {
+  std::int32_t plane;
+  std::int32_t begin;
+  std::int32_t end;
+};
+
+/// 16 templates of one size under the same masks, over a window of positions.
+struct TemplatePanel {
+  const std::int8_t* weights;  ///< [template row][word][even templates: 8][odd templates: 8][4 taps]
+  Index size;                  ///< template rows
+  Index words;                 ///< 4-tap words a template row
+  Index begin_y, end_y;        ///< window of positions
+  Index begin_x, tiles;        ///< tiles of 4 positions from begin_x on
+  const RowProfile* rows;
+  Index row_count;
+  const std::int16_t* columns;  ///< [column profile][width], zero where padded
+  const MaskPair* masks;
+  Index mask_count;
+};
+
+/// Writes responses[mask][16 templates]: the maximum over the window of max(0, correlation) * factor * column
+/// profile. `scratch` has row_count * width * 16 elements on a 64-byte border. O(positions * taps)
+/// multiply-adds a template.
+void panel_responses(const PreparedImage& image, const TemplatePanel& panel, std::int16_t* scratch,
+                     std::int16_t* responses);
+
+/// bytes[i] = min(255, responses[i] * multiplier[i] >> 16); count is a multiple of 16.
+void quantise_responses(const std::int16_t* responses, const std::uint16_t* multiplier, Index count,
+                        std::uint8_t* bytes);
+
+/// Weights of up to 16 templates (row-major size x size signed bytes each) in a panel's order; missing ones
+/// are zero. `out` has size * words * 64 elements.
+void pack_templates(const std::int8_t* const* templates, Index count, Index size, std::int8_t* out);
+
+/// out[i] = contrast[i] * profile: one row of a plane of factors.
+void scale_factors(const std::int16_t* contrast, std::int16_t profile, Index count, std::int16_t* out);
+
+inline std::int16_t fixed_product(std::int16_t a, std::int16_t b) {
+  return static_cast<std::int16_t>((static_cast<std::int32_t>(a) * b + (1 << 14)) >> 15);
+}
+
+}  // namespace sharelearn::kernels

@@ -1,0 +1,109 @@
+#include "pool/patch_image.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sharelearn {
+
+void to_pixels(std::span<const float> values, const PixelRange& range, std::uint8_t* out) {
+  const float factor = static_cast<float>(kernels::kFullPixel) / (range.high - range.low);
+  for (const float value : values) {
+    const float scaled = (value - range.low) * factor + 0.5f;
+    *out++ = static_cast<std::uint8_t>(std::clamp(scaled, 0.0f, static_cast<float>(kernels::kFullPixel)));
+  }
+}
+
+PatchImage::PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProfile> planes)
+    : shape_(frame.shape), size_(size), epsilon_(frame.epsilon), planes_(std::move(planes)) {
+  constexpr Index tile = kernels::kPositionTile;
+  const Index width = (positions_x() + tile - 1) / tile * tile + tile;
+  const auto plane = static_cast<std::size_t>(positions_y() * width);
+  contrast_.assign(plane, 0);
+  factors_.assign(plane * planes_.size(), 0);
+  blank_.assign(plane, 1);
+  sum_.resize(static_cast<std::size_t>(shape_.width));
+  square_.resize(static_cast<std::size_t>(shape_.width));
+  spread_.resize(static_cast<std::size_t>(positions_x()));
+  prepared_ = {nullptr, shape_.width, factors_.data(), blank_.data(), positions_y(), width};
+}
+
+const kernels::PreparedImage& PatchImage::prepare(const std::uint8_t* pixels) {
+  prepared_.pixels = pixels;
+  fill_contrast(pixels);
+  const Index width = prepared_.width;
+  for (std::size_t p = 0; p < planes_.size(); ++p) {
+    for (Index y = 0; y < positions_y(); ++y) {
+      const std::int16_t profile = planes_[p][static_cast<std::size_t>(y)];
+      if (profile == 0) continue;
+      kernels::scale_factors(contrast_.data() + y * width, profile, width,
+                             factors_.data() + (static_cast<Index>(p) * positions_y() + y) * width);
+    }
+  }
+  return prepared_;
+}
+
+/// Sums and squares of the template's rows are kept a column and rolled down the image.
+void PatchImage::fill_contrast(const std::uint8_t* pixels) {
+  std::ranges::fill(sum_, 0);
+  std::ranges::fill(square_, 0);
+  for (Index y = 0; y < shape_.height; ++y) {
+    const std::uint8_t* in = pixels + y * shape_.width;
+    for (std::size_t x = 0; x < sum_.size(); ++x) {
+      sum_[x] += in[x];
+      square_[x] += in[x] * in[x];
+    }
+    if (y + 1 < size_) continue;
+    fill_contrast_row(y + 1 - size_);
+    fill_blank(y + 1 - size_);
+    const std::uint8_t* out = pixels + (y + 1 - size_) * shape_.width;
+    for (std::size_t x = 0; x < sum_.size(); ++x) {
+      sum_[x] -= out[x];
+      square_[x] -= out[x] * out[x];
+    }
+  }
+}
+
+void PatchImage::fill_contrast_row(Index y) {
+  std::int32_t sum = 0, square = 0;
+  for (Index x = 0; x < size_ - 1; ++x) {
+    sum += sum_[static_cast<std::size_t>(x)];
+    square += square_[static_cast<std::size_t>(x)];
+  }
+  const auto area = static_cast<std::int32_t>(size_ * size_);
+  for (std::size_t x = 0; x < spread_.size(); ++x) {
+    const std::size_t enters = x + static_cast<std::size_t>(size_) - 1;
+    sum += sum_[enters];
+    square += square_[enters];
+    spread_[x] = static_cast<float>(area * square - sum * sum);  // area * |p - mean|^2
+    sum -= sum_[x];
+    square -= square_[x];
+  }
+  std::int16_t* out = contrast_.data() + y * prepared_.width;
+  const auto epsilon = static_cast<float>(epsilon_);
+  if (epsilon <= 0) {
+    std::fill_n(out, spread_.size(), std::int16_t{32767});
+    return;
+  }
+  const float unit =
+      1.0f / (static_cast<float>(area) * kernels::kFullPixel * kernels::kFullPixel * epsilon * epsilon);
+  for (std::size_t x = 0; x < spread_.size(); ++x) {
+    out[x] = static_cast<std::int16_t>(32767.0f / std::sqrt(spread_[x] * unit + 1.0f) + 0.5f);
+  }
+}
+
+void PatchImage::fill_blank(Index y) {
+  std::uint8_t* out = blank_.data() + y * prepared_.width;
+  const Index tile = kernels::kPositionTile;
+  Index run = tile;  // constant patches from x on; beyond the last position nothing is to be computed
+  for (Index x = positions_x() - 1; x >= 0; --x) {
+    run = spread_[static_cast<std::size_t>(x)] == 0 ? run + 1 : 0;
+    out[x] = run >= tile ? 1 : 0;
+  }
+}
+
+void append_padded(const MaskProfile& profile, Index width, std::vector<std::int16_t>& out) {
+  out.insert(out.end(), profile.begin(), profile.end());
+  out.resize(out.size() + static_cast<std::size_t>(width) - profile.size(), 0);
+}
+
+}  // namespace sharelearn

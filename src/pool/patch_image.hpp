@@ -1,0 +1,56 @@
+// An image ready for the template kernel: 7-bit pixels, local contrast, factors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/patch_response.hpp"
+#include "sharelearn/data/image.hpp"
+#include "sharelearn/pool/masks.hpp"
+#include "sharelearn/pool/patch_feature.hpp"
+
+namespace sharelearn {
+
+/// Values to 0..127, rounded; beyond the range they are cut.
+void to_pixels(std::span<const float> values, const PixelRange& range, std::uint8_t* out);
+
+/// The tables of one image for one template size.
+class PatchImage {
+ public:
+  /// `planes`: the profiles along y whose factors are wanted.
+  PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProfile> planes);
+
+  PatchImage(PatchImage&&) noexcept = default;  // the tables keep their place
+  PatchImage(const PatchImage&) = delete;
+
+  /// Takes shape.pixels() 7-bit pixels, row-major, with 32 readable bytes behind them; they must stay while
+  /// the tables are used.
+  const kernels::PreparedImage& prepare(const std::uint8_t* pixels);
+
+  Index width() const { return prepared_.width; }
+  Index positions_x() const { return shape_.width - size_ + 1; }
+  Index positions_y() const { return shape_.height - size_ + 1; }
+  Index size() const { return size_; }
+
+ private:
+  void fill_contrast(const std::uint8_t* pixels);
+  void fill_contrast_row(Index y);
+  void fill_blank(Index y);
+
+  ImageShape shape_;
+  Index size_;
+  double epsilon_;
+  std::vector<MaskProfile> planes_;
+  std::vector<std::int32_t> sum_, square_;  // of each image column over the template's rows
+  std::vector<float> spread_;               // |p - mean|^2 of one row of positions
+  AlignedVector<std::int16_t> contrast_;    // [y][width]
+  AlignedVector<std::int16_t> factors_;
+  std::vector<std::uint8_t> blank_;
+  kernels::PreparedImage prepared_;
+};
+
+/// A profile padded with zeros to the width of a PatchImage.
+void append_padded(const MaskProfile& profile, Index width, std::vector<std::int16_t>& out);
+
+}  // namespace sharelearn
