@@ -35,4 +35,14 @@ void multiply_add(Block<float> x, const double* weights, Index outputs, Index ro
 double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
                     Index rows, double* residual, Index residual_stride);
 
+/// u <- weight rho (u - <rho, u>) row by row, in place: the Hessian of the softmax loss. Rows as for
+/// softmax_loss.
+void softmax_hessian(Block<double> rho, const double* weight, Index rows, double* u, Index u_stride);
+
+/// to = from + step * along.
+void step_along(const double* from, const double* along, double step, Index count, double* to);
+
+/// Sum of a * b.
+double dot(const double* a, const double* b, Index count);
+
 }  // namespace sharelearn::kernels

@@ -1,4 +1,4 @@
-// softmax_loss: exponentials of many rows at once.
+// The softmax loss and its Hessian, many rows at once, and the vector steps between them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/softmax.cpp"
 #include <hwy/foreach_target.h>
@@ -54,6 +54,51 @@ double softmax_loss(Block<double> scores, const std::int32_t* HWY_RESTRICT label
   return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
+void softmax_hessian(Block<double> rho, const double* HWY_RESTRICT weight, Index rows, double* HWY_RESTRICT u,
+                     Index u_stride) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  for (Index i = 0; i < rows; i += lanes) {
+    auto mean = hn::Zero(d);
+    for (Index c = 0; c < rho.columns; ++c) {
+      mean =
+          hn::MulAdd(hn::LoadU(d, rho.data + c * rho.stride + i), hn::LoadU(d, u + c * u_stride + i), mean);
+    }
+    const auto w = hn::LoadU(d, weight + i);
+    for (Index c = 0; c < rho.columns; ++c) {
+      double* at = u + c * u_stride + i;
+      const auto scaled = hn::Mul(w, hn::LoadU(d, rho.data + c * rho.stride + i));
+      hn::StoreU(hn::Mul(scaled, hn::Sub(hn::LoadU(d, at), mean)), d, at);
+    }
+  }
+}
+
+void step_along(const double* HWY_RESTRICT from, const double* HWY_RESTRICT along, double step, Index count,
+                double* HWY_RESTRICT to) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto factor = hn::Set(d, step);
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(d, along + i), factor, hn::LoadU(d, from + i)), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = from[i] + step * along[i];
+}
+
+double dot(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, Index count) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  Index i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
+    odd = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), odd);
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace sharelearn::kernels
 HWY_AFTER_NAMESPACE();
@@ -61,10 +106,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sharelearn::kernels {
 HWY_EXPORT(softmax_loss);
+HWY_EXPORT(softmax_hessian);
+HWY_EXPORT(step_along);
+HWY_EXPORT(dot);
 
 double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
                     Index rows, double* residual, Index residual_stride) {
   return HWY_DYNAMIC_DISPATCH(softmax_loss)(scores, label, weight, margin, rows, residual, residual_stride);
+}
+
+void softmax_hessian(Block<double> rho, const double* weight, Index rows, double* u, Index u_stride) {
+  HWY_DYNAMIC_DISPATCH(softmax_hessian)(rho, weight, rows, u, u_stride);
+}
+void step_along(const double* from, const double* along, double step, Index count, double* to) {
+  HWY_DYNAMIC_DISPATCH(step_along)(from, along, step, count, to);
+}
+double dot(const double* a, const double* b, Index count) {
+  return HWY_DYNAMIC_DISPATCH(dot)(a, b, count);
 }
 }  // namespace sharelearn::kernels
 #endif

@@ -28,19 +28,31 @@ double MulticlassLogistic::block(RowRange rows, const Grid<double>& scores, Grid
                                residual ? residual->stride() : 0);
 }
 
+void MulticlassLogistic::hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const {
+  // residual_c = weight (rho_c - 1[c = y]).
+  block(rows, scores, &state);
+  for (Index c = 0; c < classes_; ++c) {
+    double* column = state.column(c);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double weight = weights_[static_cast<std::size_t>(i)];
+      const double own = label_[static_cast<std::size_t>(i)] == c ? 1.0 : 0.0;
+      column[i] = weight == 0 ? 0 : std::clamp(column[i] / weight + own, 0.0, 1.0);
+    }
+  }
+}
+
+void MulticlassLogistic::hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
+                                       Index stride) const {
+  kernels::softmax_hessian({state.data() + first, state.stride(), classes_}, weights_.data() + first, count,
+                           direction, stride);
+}
+
 void MulticlassLogistic::curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const {
-  // rho_c = residual_c / weight + 1[c = y], and the second derivative is weight * rho_c (1 - rho_c).
-  block(rows, scores, &out);
+  hessian(rows, scores, out);
   for (Index c = 0; c < classes_; ++c) {
     double* column = out.column(c);
     for (Index i = rows.begin; i < rows.end; ++i) {
-      const double weight = weights_[static_cast<std::size_t>(i)];
-      if (weight == 0) {
-        column[i] = 0;
-        continue;
-      }
-      const double rho = column[i] / weight + (label_[static_cast<std::size_t>(i)] == c ? 1.0 : 0.0);
-      column[i] = weight * std::max(0.0, rho * (1 - rho));
+      column[i] *= weights_[static_cast<std::size_t>(i)] * (1 - column[i]);
     }
   }
 }

@@ -20,12 +20,9 @@ struct Entry {
 };
 
 constexpr std::array kReaders{
-    Entry{"columns", ColumnFeature::read},
-    Entry{"stumps", StumpFeature::read},
-    Entry{"products", ProductFeature::read},
-    Entry{"kernel", KernelFeature::read},
-    Entry{"pieces", PieceFeature::read},
-    Entry{"patches", PatchFeature::read},
+    Entry{"columns", ColumnFeature::read},   Entry{"stumps", StumpFeature::read},
+    Entry{"products", ProductFeature::read}, Entry{"kernel", KernelFeature::read},
+    Entry{"pieces", PieceFeature::read},     Entry{"patches", PatchFeature::read},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sharelearn/solve/design_problem.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/kernels.hpp"
 
@@ -26,32 +27,60 @@ void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
   linear_scores(x_, w.first(split), w.subspan(split), out, threads_);
 }
 
-void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
+/// sums += X' r (and the column sums of r for the bias) over one block of rows, r's row 0 being the block's
+/// first.
+void DesignProblem::add_gradient(RowRange range, const double* r, Index stride,
+                                 std::vector<double>& sums) const {
   const Index k = outputs();
+  kernels::correlate(kernels::Block<float>{x_.data() + range.begin, x_.stride(), columns_},
+                     kernels::Block<double>{r, stride, k}, range.size(), sums.data());
+  if (!bias_) return;
+  for (Index c = 0; c < k; ++c) {
+    const double* column = r + c * stride;
+    sums[static_cast<std::size_t>(columns_ * k + c)] += std::accumulate(column, column + range.size(), 0.0);
+  }
+}
+
+/// out = sum of what `visit` adds to `sums` for each block, in an order that the threads do not change.
+template <class Visit>
+void DesignProblem::sum_over_rows(std::span<double> out, const Visit& visit) const {
   const Index blocks = blocks_of(rows());
   const Index run = blocks_per_piece(blocks);
   const Index pieces = (blocks + run - 1) / run;
   std::vector<std::vector<double>> partial(static_cast<std::size_t>(pieces));
   threads_.for_each(pieces, [&](Index piece, int) {
     auto& sums = partial[static_cast<std::size_t>(piece)];
-    sums.assign(variables(), 0.0);
+    sums.assign(out.size(), 0.0);
+    Grid<double> scratch(kBlockRows, outputs());
     for (Index block = piece * run; block < std::min(blocks, (piece + 1) * run); ++block) {
-      const RowRange range = block_range(block, rows());
-      kernels::correlate(kernels::Block<float>{x_.data() + range.begin, x_.stride(), columns_},
-                         kernels::Block<double>{residual.data() + range.begin, residual.stride(), k},
-                         range.size(), sums.data());
-      if (!bias_) continue;
-      for (Index c = 0; c < k; ++c) {
-        double sum = 0;
-        for (Index i = range.begin; i < range.end; ++i) sum += residual.column(c)[i];
-        sums[static_cast<std::size_t>(columns_ * k + c)] += sum;
-      }
+      visit(block_range(block, rows()), scratch, sums);
     }
   });
   std::fill(out.begin(), out.end(), 0.0);
   for (const auto& sums : partial) {
     for (std::size_t v = 0; v < out.size(); ++v) out[v] += sums[v];
   }
+}
+
+void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
+  sum_over_rows(out, [&](RowRange range, Grid<double>&, std::vector<double>& sums) {
+    add_gradient(range, residual.data() + range.begin, residual.stride(), sums);
+  });
+}
+
+void DesignProblem::hessian_times(const Grid<double>& state, std::span<const double> v,
+                                  std::span<double> out) const {
+  const Index k = outputs();
+  const auto split = static_cast<std::size_t>(columns_ * k);
+  sum_over_rows(out, [&](RowRange range, Grid<double>& scratch, std::vector<double>& sums) {
+    for (Index c = 0; c < k; ++c) {
+      std::fill_n(scratch.column(c), range.size(), bias_ ? v[split + static_cast<std::size_t>(c)] : 0.0);
+    }
+    kernels::multiply_add({x_.data() + range.begin, x_.stride(), columns_}, v.data(), k, range.size(),
+                          scratch.data(), scratch.stride());
+    loss_.hessian_times(range.begin, range.size(), state, scratch.data(), scratch.stride());
+    add_gradient(range, scratch.data(), scratch.stride(), sums);
+  });
 }
 
 double DesignProblem::add_penalty(std::span<const double> w, std::span<double> gradient) const {
@@ -84,19 +113,12 @@ double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& t
   std::vector<double> partial(static_cast<std::size_t>(blocks), 0.0);
   threads.for_each(blocks, [&](Index block, int) {
     const RowRange range = block_range(block, a.rows());
-    double sum = 0;
     for (Index c = 0; c < a.cols(); ++c) {
-      const double* left = a.column(c);
-      const double* right = b.column(c);
-      double of_column = 0;
-      for (Index i = range.begin; i < range.end; ++i) of_column += left[i] * right[i];
-      sum += of_column;
+      partial[static_cast<std::size_t>(block)] +=
+          kernels::dot(a.column(c) + range.begin, b.column(c) + range.begin, range.size());
     }
-    partial[static_cast<std::size_t>(block)] = sum;
   });
-  double total = 0;
-  for (const double sum : partial) total += sum;
-  return total;
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 }  // namespace sharelearn

@@ -2,53 +2,57 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <numeric>
 
 #include "kernels/kernels.hpp"
 
 namespace sharelearn {
 namespace {
 
+constexpr Index kOwnColumns = 64;      // up to here a factor an output
 constexpr Index kWholeColumns = 1024;  // up to here one factor for all columns
 constexpr Index kBlockColumns = 64;    // beyond, factors of this many
 constexpr Index kPanel = 16;           // columns of X' D X computed together
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// D and the outputs' shares s.
+/// Diagonals D, one for all outputs or one each, and the outputs' shares s.
 struct Curvature {
-  AlignedVector<float> of_row;
-  std::vector<double> of_output;
+  Grid<float> diagonal;
+  std::vector<double> share;
 };
 
-Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores) {
+Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores, bool own) {
   const Index k = problem.outputs();
   const Index rows = problem.rows();
-  Curvature result{AlignedVector<float>(static_cast<std::size_t>(scores.stride()), 0.0F),
-                   std::vector<double>(static_cast<std::size_t>(k), 0.0)};
+  Curvature result{Grid<float>(rows, own ? k : 1), std::vector<double>(static_cast<std::size_t>(k), 1.0)};
   Grid<double> second(rows, k);
   problem.threads().for_each(blocks_of(rows), [&](Index block, int) {
     const RowRange range = block_range(block, rows);
     problem.loss().curvature(range, scores, second);
     for (Index i = range.begin; i < range.end; ++i) {
       double sum = 0;
-      for (Index c = 0; c < k; ++c) sum += second(i, c);
-      result.of_row[static_cast<std::size_t>(i)] = static_cast<float>(sum / static_cast<double>(k));
+      for (Index c = 0; c < k; ++c) {
+        sum += second(i, c);
+        if (own) result.diagonal(i, c) = static_cast<float>(second(i, c));
+      }
+      if (!own) result.diagonal(i, 0) = static_cast<float>(sum / static_cast<double>(k));
     }
   });
+  if (own) return result;
   double total = 0;
   for (Index c = 0; c < k; ++c) {
-    double sum = 0;
-    for (Index i = 0; i < rows; ++i) sum += second(i, c);
-    result.of_output[static_cast<std::size_t>(c)] = sum;
-    total += sum / static_cast<double>(k);
+    const auto column = second.column_span(c);
+    result.share[static_cast<std::size_t>(c)] = std::accumulate(column.begin(), column.end(), 0.0);
+    total += result.share[static_cast<std::size_t>(c)] / static_cast<double>(k);
   }
-  for (double& share : result.of_output) share = total > 0 ? std::max(share / total, 1e-3) : 1.0;
+  for (double& share : result.share) share = total > 0 ? std::max(share / total, 1e-3) : 1.0;
   return result;
 }
 
 /// gram(a, b) = sum_i d_i x_ia x_ib for b in [begin, begin + panel), a in [first, begin + panel).
-void gram_panel(const DesignProblem& problem, const AlignedVector<float>& d, Index first, Index begin,
-                Index panel, Eigen::MatrixXd& gram) {
+void gram_panel(const DesignProblem& problem, const float* d, Index first, Index begin, Index panel,
+                Eigen::MatrixXd& gram) {
   const Grid<float>& x = problem.x();
   const Index above = begin + panel - first;
   Grid<float> scaled(kBlockRows, panel);
@@ -58,8 +62,7 @@ void gram_panel(const DesignProblem& problem, const AlignedVector<float>& d, Ind
     for (Index b = 0; b < panel; ++b) {
       const float* column = x.column(begin + b) + range.begin;
       float* out = scaled.column(b);
-      for (Index i = 0; i < range.size(); ++i)
-        out[i] = d[static_cast<std::size_t>(range.begin + i)] * column[i];
+      for (Index i = 0; i < range.size(); ++i) out[i] = d[range.begin + i] * column[i];
     }
     kernels::correlate(kernels::Block<float>{x.column(first) + range.begin, x.stride(), above},
                        kernels::Block<float>{scaled.data(), scaled.stride(), panel}, range.size(),
@@ -70,8 +73,8 @@ void gram_panel(const DesignProblem& problem, const AlignedVector<float>& d, Ind
 
 /// X' D X of columns [first, first + count), upper triangle, and the bias as a last row and column if asked
 /// for.
-Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const AlignedVector<float>& d, Index first,
-                              Index count, bool bias) {
+Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Index first, Index count,
+                              bool bias) {
   Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(count + (bias ? 1 : 0), count + (bias ? 1 : 0));
   const Index panels = (count + kPanel - 1) / kPanel;
   problem.threads().for_each(panels, [&](Index p, int) {
@@ -85,9 +88,8 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const AlignedVector<
       const RowRange range = block_range(block, problem.rows());
       kernels::correlate(
           kernels::Block<float>{problem.x().column(first) + range.begin, problem.x().stride(), count},
-          kernels::Block<float>{d.data() + range.begin, 0, 1}, range.size(), sums.data());
-      for (Index i = range.begin; i < range.end; ++i)
-        total += static_cast<double>(d[static_cast<std::size_t>(i)]);
+          kernels::Block<float>{d + range.begin, 0, 1}, range.size(), sums.data());
+      for (Index i = range.begin; i < range.end; ++i) total += static_cast<double>(d[i]);
     }
     for (Index a = 0; a < count; ++a) gram(a, count) = sums[static_cast<std::size_t>(a)];
     gram(count, count) = total;
@@ -99,37 +101,49 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const AlignedVector<
 
 struct Preconditioner::Factors {
   struct Part {
-    Index first;  // variables [first, first + size) in units of columns
-    Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky;
+    Index first;  // columns [first, first + size), the bias as one more
     Index size;
+    Index output;  // whose factor it is; -1: everybody's
+    Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky;
   };
   std::vector<Part> parts;
   std::vector<double> share;
 };
 
+namespace {
+
+/// Factor of gram + penalty. Where rounding made it indefinite (columns that repeat each other) its diagonal
+/// alone, which still evens out the scales.
+Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index penalised, double penalty) {
+  const double typical = gram.trace() / static_cast<double>(gram.rows());
+  for (Index a = 0; a < gram.rows(); ++a) {
+    gram(a, a) += (typical > 0 ? 1e-8 * typical : 1.0) + (a < penalised ? penalty : 0);
+  }
+  Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky(gram);
+  if (cholesky.info() != Eigen::Success) {
+    cholesky.compute(Eigen::MatrixXd((gram.diagonal().array() + typical).matrix().asDiagonal()));
+  }
+  return cholesky;
+}
+
+}  // namespace
+
 Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores)
     : factors_(std::make_unique<Factors>()) {
-  const Curvature curvature = curvature_of(problem, scores);
-  factors_->share = curvature.of_output;
   const Index columns = problem.columns();
+  const bool own = columns <= kOwnColumns;
+  const Curvature curvature = curvature_of(problem, scores, own);
+  factors_->share = curvature.share;
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
     const bool bias = problem.has_bias() && first + count >= columns;
     if (count + (bias ? 1 : 0) == 0) break;
-    Eigen::MatrixXd gram = weighted_gram(problem, curvature.of_row, first, count, bias);
-    const double typical = gram.trace() / static_cast<double>(gram.rows());
-    for (Index a = 0; a < gram.rows(); ++a) {
-      gram(a, a) +=
-          (typical > 0 ? 1e-8 * typical : 1.0) + (a < count ? problem.penalty().curvature_bound() : 0);
+    for (Index d = 0; d < curvature.diagonal.cols(); ++d) {
+      const Eigen::MatrixXd gram = weighted_gram(problem, curvature.diagonal.column(d), first, count, bias);
+      factors_->parts.push_back(
+          {first, gram.rows(), own ? d : -1, factor(gram, count, problem.penalty().curvature_bound())});
     }
-    Factors::Part part{first, Eigen::LLT<Eigen::MatrixXd, Eigen::Upper>(gram), gram.rows()};
-    if (part.cholesky.info() != Eigen::Success) {
-      // Rounding made it indefinite: columns that repeat each other. The diagonal alone still evens out the
-      // scales.
-      part.cholesky.compute(Eigen::MatrixXd((gram.diagonal().array() + typical).matrix().asDiagonal()));
-    }
-    factors_->parts.push_back(std::move(part));
   }
 }
 
@@ -139,6 +153,10 @@ void Preconditioner::apply(std::span<double> v) const {
   const auto k = static_cast<Index>(factors_->share.size());
   for (const Factors::Part& part : factors_->parts) {
     Eigen::Map<RowMajor> rows(v.data() + part.first * k, part.size, k);
+    if (part.output >= 0) {
+      rows.col(part.output) = part.cholesky.solve(Eigen::VectorXd(rows.col(part.output)));
+      continue;
+    }
     Eigen::MatrixXd solved = part.cholesky.solve(Eigen::MatrixXd(rows));
     for (Index c = 0; c < k; ++c) solved.col(c) /= factors_->share[static_cast<std::size_t>(c)];
     rows = solved;

@@ -30,6 +30,17 @@ class Loss {
   /// Diagonal second derivatives by score of those rows, weights included.
   virtual void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const = 0;
 
+  /// What hessian_times needs of these rows at these scores; here the diagonal second derivatives.
+  virtual void hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const {
+    curvature(rows, scores, state);
+  }
+
+  /// direction <- Hessian by the scores times direction, for `count` rows from `first` on. `direction` is a
+  /// block of its own: outputs() columns, `stride` apart, whose row 0 is row `first`. Losses that couple
+  /// outputs override it.
+  virtual void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
+                             Index stride) const;
+
   /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
   virtual double curvature_bound() const = 0;
 

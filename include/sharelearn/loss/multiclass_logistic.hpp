@@ -19,6 +19,10 @@ class MulticlassLogistic : public Loss {
   Index outputs() const override { return classes_; }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
+  /// The state is rho; H u = weight rho (u - <rho, u>).
+  void hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const override;
+  void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
+                     Index stride) const override;
   double curvature_bound() const override { return 0.5; }
   double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
   std::span<const double> weights() const override {

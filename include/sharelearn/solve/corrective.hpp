@@ -1,8 +1,8 @@
 // Solvers of DesignProblem for the fully corrective step (paper 000, Algorithm 1, step 6).
 //
-// `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner, with a line search on
-// the scores (a trial costs rows * outputs, not a pass over X). `nesterov`: the accelerated gradient the
-// paper used.
+// `newton`, the default: Newton's method with preconditioned conjugate gradients. `lbfgs`: limited-memory
+// BFGS whose initial matrix is the Preconditioner. `nesterov`: the accelerated gradient the paper used. The
+// first two search along the line on the scores (a trial costs rows * outputs, not a pass over X).
 #pragma once
 
 #include <vector>
@@ -11,12 +11,13 @@
 
 namespace sharelearn {
 
-enum class CorrectiveMethod { lbfgs, nesterov };
+enum class CorrectiveMethod { newton, lbfgs, nesterov };
 
 struct CorrectiveOptions {
-  CorrectiveMethod method = CorrectiveMethod::lbfgs;
-  /// Stop when the expected decrease g' H^-1 g / 2 (H: the preconditioner's curvature) is below this.
-  double tolerance = 1e-10;
+  CorrectiveMethod method = CorrectiveMethod::newton;
+  /// Stop when the expected decrease g' H^-1 g / 2 is below this (newton: with the true H, lbfgs and
+  /// nesterov: with the preconditioner's, which promises too little by a factor of up to some hundred).
+  double tolerance = 1e-8;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
   int max_iterations = 1000;
@@ -34,7 +35,7 @@ struct CorrectiveReport {
   double loss = 0;
   double penalty = 0;
   double gradient_norm = 0;      ///< Euclidean, of the objective
-  double expected_decrease = 0;  ///< g' H^-1 g / 2 at the end
+  double expected_decrease = 0;  ///< of the last step (newton), or g' H^-1 g / 2 at the end
   int iterations = 0;
   int evaluations = 0;  ///< of the loss
   int passes = 0;       ///< over X

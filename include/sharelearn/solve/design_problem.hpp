@@ -35,10 +35,16 @@ class DesignProblem {
   void scores(std::span<const double> w, Grid<double>& out) const;
   /// gradient = X' residual (and its column sums for the bias), without the penalty.
   void gradient(const Grid<double>& residual, std::span<double> out) const;
+  /// out = X' H X v without the penalty; `state` is what loss().hessian() gave for all rows.
+  void hessian_times(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
   /// Penalty of w; adds its derivative to `gradient` unless that is empty.
   double add_penalty(std::span<const double> w, std::span<double> gradient) const;
 
  private:
+  void add_gradient(RowRange range, const double* r, Index stride, std::vector<double>& sums) const;
+  template <class Visit>
+  void sum_over_rows(std::span<double> out, const Visit& visit) const;
+
   const Grid<float>& x_;
   Index columns_;
   const Loss& loss_;

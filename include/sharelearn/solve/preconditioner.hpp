@@ -1,11 +1,10 @@
-// An approximate inverse Hessian for DesignProblem: the curvature of the loss differs by column (their scales
-// differ) and by output (rare classes are flat), hardly otherwise. So
+// An approximate inverse Hessian for DesignProblem, without the coupling of outputs:
 //
-//   H_c  ~  s_c X' D X + penalty,     D_i = mean over outputs of the curvature,   s_c = output c's share of
-//   it,
+//   H_c  ~  X' D_c X + penalty,     D_c = the curvature of output c, a row each.
 //
-// one Cholesky factor for all outputs. Beyond kWholeColumns columns X' D X is taken block-diagonal.
-// Cost: rows * columns^2 / 2 multiply-adds to build in float32, columns^2 * outputs a use.
+// With many columns that costs too much: then one D (the mean over outputs) serves all, times output c's
+// share of the curvature (rare classes are flat), and beyond 1,024 columns X' D X is taken block-diagonal.
+// Cost: rows * columns^2 / 2 multiply-adds in float32 to build (times outputs up to 64 columns).
 #pragma once
 
 #include <memory>

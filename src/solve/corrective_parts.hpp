@@ -1,0 +1,38 @@
+// What the corrective solvers share.
+#pragma once
+
+#include <vector>
+
+#include "sharelearn/solve/corrective.hpp"
+#include "sharelearn/solve/preconditioner.hpp"
+
+namespace sharelearn::corrective {
+
+using Vector = std::vector<double>;
+
+double dot(const Vector& a, const Vector& b);
+
+/// Value and gradient at state.w; fills scores and residual.
+Vector start(const DesignProblem& problem, CorrectiveState& state, CorrectiveReport& report);
+
+/// g' H^-1 g / 2.
+double expected_decrease(const Preconditioner& preconditioner, const Vector& gradient);
+
+/// Whether to stop; keeps the report's figures of the current point.
+bool finished(const CorrectiveOptions& options, double first_norm, const Vector& gradient,
+              CorrectiveReport& report);
+
+/// Takes the line search's step along `direction` (which becomes the step) and returns the gradient there.
+/// `trial_scores` is room for scores. Sets `stalled` where rounding lets the objective fall no more.
+Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
+                 CorrectiveState& state, Grid<double>& direction_scores, Grid<double>& trial_scores,
+                 CorrectiveReport& report, bool& stalled);
+
+CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
+                        CorrectiveState& state);
+CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,
+                       CorrectiveState& state);
+CorrectiveReport nesterov(const DesignProblem& problem, const CorrectiveOptions& options,
+                          CorrectiveState& state);
+
+}  // namespace sharelearn::corrective

@@ -1,0 +1,80 @@
+// Limited-memory BFGS whose initial matrix is the preconditioner.
+#include <cmath>
+#include <deque>
+#include <memory>
+
+#include "solve/corrective_parts.hpp"
+
+namespace sharelearn::corrective {
+namespace {
+
+constexpr std::size_t kMemory = 10;     // pairs kept
+constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the curvature is taken anew
+
+/// Steps and gradient changes, and the two-loop recursion over them.
+class Memory {
+ public:
+  void clear() { pairs_.clear(); }
+  void add(Vector step, Vector change) {
+    const double curvature = dot(step, change);
+    if (!(curvature > 1e-300)) return;
+    pairs_.push_back({std::move(step), std::move(change), curvature});
+    if (pairs_.size() > kMemory) pairs_.pop_front();
+  }
+  Vector direction(const Vector& gradient, const Preconditioner& preconditioner) const {
+    Vector q(gradient);
+    Vector weight(pairs_.size());
+    for (std::size_t p = pairs_.size(); p-- > 0;) {
+      weight[p] = dot(pairs_[p].step, q) / pairs_[p].curvature;
+      for (std::size_t v = 0; v < q.size(); ++v) q[v] -= weight[p] * pairs_[p].change[v];
+    }
+    preconditioner.apply(q);
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      const double back = weight[p] - dot(pairs_[p].change, q) / pairs_[p].curvature;
+      for (std::size_t v = 0; v < q.size(); ++v) q[v] += back * pairs_[p].step[v];
+    }
+    for (double& v : q) v = -v;
+    return q;
+  }
+
+ private:
+  struct Pair {
+    Vector step, change;
+    double curvature;
+  };
+  std::deque<Pair> pairs_;
+};
+
+}  // namespace
+
+CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,
+                       CorrectiveState& state) {
+  CorrectiveReport report;
+  Vector gradient = start(problem, state, report);
+  const double first_norm = std::sqrt(dot(gradient, gradient));
+  auto preconditioner = std::make_unique<Preconditioner>(problem, state.scores);
+  Memory memory;
+  Grid<double> direction_scores(problem.rows(), problem.outputs());
+  Grid<double> trial_scores(problem.rows(), problem.outputs());
+  for (bool stalled = false; !stalled;) {
+    report.expected_decrease = expected_decrease(*preconditioner, gradient);
+    if (finished(options, first_norm, gradient, report)) return report;
+    if (report.iterations > 0 && report.iterations % kRefreshIterations == 0) {
+      preconditioner = std::make_unique<Preconditioner>(problem, state.scores);
+      memory.clear();
+    }
+    Vector direction = memory.direction(gradient, *preconditioner);
+    if (!(dot(direction, gradient) < 0)) return report;  // no descent left in what the numbers can show
+    Vector next =
+        take_step(problem, gradient, direction, state, direction_scores, trial_scores, report, stalled);
+    Vector change(next);
+    for (std::size_t v = 0; v < change.size(); ++v) change[v] -= gradient[v];
+    memory.add(std::move(direction), std::move(change));
+    gradient = std::move(next);
+  }
+  report.expected_decrease = expected_decrease(*preconditioner, gradient);
+  finished(options, first_norm, gradient, report);
+  return report;
+}
+
+}  // namespace sharelearn::corrective

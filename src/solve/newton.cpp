@@ -1,0 +1,91 @@
+// Newton's method; its system is solved by conjugate gradients with the preconditioner, as exactly as the
+// distance to the optimum deserves. A conjugate-gradient step takes two passes over X and no exponentials.
+#include <algorithm>
+#include <cmath>
+
+#include "solve/corrective_parts.hpp"
+
+namespace sharelearn::corrective {
+namespace {
+
+constexpr int kMostInner = 100;
+constexpr double kLoosest = 0.25;  // inner residual over outer gradient, in the preconditioner's norm
+
+/// The Hessian at the current scores.
+class Hessian {
+ public:
+  Hessian(const DesignProblem& problem, const CorrectiveState& at) : problem_(problem), state_(at.scores) {
+    problem.threads().for_each(blocks_of(problem.rows()), [&](Index block, int) {
+      problem.loss().hessian(block_range(block, problem.rows()), at.scores, state_);
+    });
+  }
+  void times(const Vector& v, Vector& out) const {
+    problem_.hessian_times(state_, v, out);
+    // The smooth penalties' curvature is bounded, not computed: exact for the ridge, cautious for the others.
+    const double bound = problem_.penalty().curvature_bound();
+    const auto penalised = static_cast<std::size_t>(problem_.columns() * problem_.outputs());
+    for (std::size_t i = 0; i < penalised; ++i) out[i] += bound * v[i];
+  }
+
+ private:
+  const DesignProblem& problem_;
+  Grid<double> state_;
+};
+
+/// direction ~ -H^-1 gradient. Preconditioned conjugate gradients, stopped at `accuracy`.
+Vector solve(const Hessian& hessian, const Preconditioner& preconditioner, const Vector& gradient,
+             double accuracy, CorrectiveReport& report) {
+  Vector direction(gradient.size(), 0.0), residual(gradient), product(gradient.size());
+  for (double& r : residual) r = -r;
+  Vector scaled(residual);
+  preconditioner.apply(scaled);
+  Vector search(scaled);
+  double size = dot(residual, scaled);
+  const double target = accuracy * accuracy * size;
+  for (int inner = 0; inner < kMostInner && size > target; ++inner) {
+    hessian.times(search, product);
+    report.passes += 2;
+    const double curvature = dot(search, product);
+    if (!(curvature > 0)) break;
+    const double step = size / curvature;
+    for (std::size_t v = 0; v < direction.size(); ++v) {
+      direction[v] += step * search[v];
+      residual[v] -= step * product[v];
+    }
+    scaled = residual;
+    preconditioner.apply(scaled);
+    const double next = dot(residual, scaled);
+    for (std::size_t v = 0; v < search.size(); ++v) search[v] = scaled[v] + next / size * search[v];
+    size = next;
+  }
+  return direction;
+}
+
+}  // namespace
+
+CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
+                        CorrectiveState& state) {
+  CorrectiveReport report;
+  Vector gradient = start(problem, state, report);
+  const double first_norm = std::sqrt(dot(gradient, gradient));
+  Grid<double> direction_scores(problem.rows(), problem.outputs());
+  Grid<double> trial_scores(problem.rows(), problem.outputs());
+  const Preconditioner preconditioner(problem, state.scores);
+  const double first_decrease = expected_decrease(preconditioner, gradient);
+  report.gradient_norm = first_norm;
+  for (bool stalled = false; !stalled && !report.converged && report.iterations < options.max_iterations;) {
+    const Hessian hessian(problem, state);
+    const double left = std::sqrt(expected_decrease(preconditioner, gradient) / first_decrease);
+    Vector direction = solve(hessian, preconditioner, gradient, std::min(kLoosest, std::sqrt(left)), report);
+    report.expected_decrease = std::max(0.0, -dot(direction, gradient) / 2);
+    if (report.expected_decrease > 0) {
+      gradient =
+          take_step(problem, gradient, direction, state, direction_scores, trial_scores, report, stalled);
+    }
+    // A step that promised less than the tolerance was the last: what is left is smaller still.
+    finished(options, first_norm, gradient, report);
+  }
+  return report;
+}
+
+}  // namespace sharelearn::corrective
