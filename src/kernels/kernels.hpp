@@ -42,6 +42,8 @@ void softmax_hessian(Block<double> rho, const double* weight, Index rows, double
 /// to = from + step * along.
 void step_along(const double* from, const double* along, double step, Index count, double* to);
 
+double sum(const double* values, Index count);
+
 /// Sum of a * b.
 double dot(const double* a, const double* b, Index count);
 

@@ -85,6 +85,20 @@ void step_along(const double* HWY_RESTRICT from, const double* HWY_RESTRICT alon
   for (; i < count; ++i) to[i] = from[i] + step * along[i];
 }
 
+double sum(const double* HWY_RESTRICT values, Index count) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  Index i = 0;
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    even = hn::Add(even, hn::LoadU(d, values + i));
+    odd = hn::Add(odd, hn::LoadU(d, values + i + lanes));
+  }
+  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (; i < count; ++i) total += values[i];
+  return total;
+}
+
 double dot(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, Index count) {
   const hn::ScalableTag<double> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
@@ -108,6 +122,7 @@ namespace sharelearn::kernels {
 HWY_EXPORT(softmax_loss);
 HWY_EXPORT(softmax_hessian);
 HWY_EXPORT(step_along);
+HWY_EXPORT(sum);
 HWY_EXPORT(dot);
 
 double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
@@ -120,6 +135,9 @@ void softmax_hessian(Block<double> rho, const double* weight, Index rows, double
 }
 void step_along(const double* from, const double* along, double step, Index count, double* to) {
   HWY_DYNAMIC_DISPATCH(step_along)(from, along, step, count, to);
+}
+double sum(const double* values, Index count) {
+  return HWY_DYNAMIC_DISPATCH(sum)(values, count);
 }
 double dot(const double* a, const double* b, Index count) {
   return HWY_DYNAMIC_DISPATCH(dot)(a, b, count);

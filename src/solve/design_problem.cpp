@@ -36,8 +36,7 @@ void DesignProblem::add_gradient(RowRange range, const double* r, Index stride,
                      kernels::Block<double>{r, stride, k}, range.size(), sums.data());
   if (!bias_) return;
   for (Index c = 0; c < k; ++c) {
-    const double* column = r + c * stride;
-    sums[static_cast<std::size_t>(columns_ * k + c)] += std::accumulate(column, column + range.size(), 0.0);
+    sums[static_cast<std::size_t>(columns_ * k + c)] += kernels::sum(r + c * stride, range.size());
   }
 }
 

@@ -1,8 +1,8 @@
 // Solvers of DesignProblem for the fully corrective step (paper 000, Algorithm 1, step 6).
 //
-// `newton`, the default: Newton's method with preconditioned conjugate gradients. `lbfgs`: limited-memory
-// BFGS whose initial matrix is the Preconditioner. `nesterov`: the accelerated gradient the paper used. The
-// first two search along the line on the scores (a trial costs rows * outputs, not a pass over X).
+// `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's method with
+// preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The first two search along
+// the line on the scores (a trial costs rows * outputs, not a pass over X). bench/kernels/corrective compares them.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ namespace sharelearn {
 enum class CorrectiveMethod { newton, lbfgs, nesterov };
 
 struct CorrectiveOptions {
-  CorrectiveMethod method = CorrectiveMethod::newton;
+  CorrectiveMethod method = CorrectiveMethod::lbfgs;
   /// Stop when the expected decrease g' H^-1 g / 2 is below this (newton: with the true H, lbfgs and
   /// nesterov: with the preconditioner's, which promises too little by a factor of up to some hundred).
-  double tolerance = 1e-8;
+  double tolerance = 1e-9;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
   int max_iterations = 1000;
