@@ -8,6 +8,7 @@ namespace sharelearn::cli {
 std::vector<std::unique_ptr<Method>> all_methods() {
   std::vector<std::unique_ptr<Method>> methods;
   methods.push_back(shareboost_method());
+  methods.push_back(cascade_method());
   return methods;
 }
 

@@ -8,5 +8,6 @@ namespace sharelearn::cli {
 class Method;
 
 std::unique_ptr<Method> shareboost_method();
+std::unique_ptr<Method> cascade_method();
 
 }  // namespace sharelearn::cli

@@ -10,6 +10,7 @@
 #include "sharelearn/model/bytes.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
+#include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -27,6 +28,7 @@ struct Entry {
 /// Where a stored model finds its reader: one line a kind.
 constexpr std::array kKinds{
     Entry{"linear", LinearModel::read},
+    Entry{"online-cascade", OnlineCascadeModel::read},
 };
 
 std::string read_whole(const std::string& path) {

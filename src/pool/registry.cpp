@@ -5,6 +5,7 @@
 
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/feature.hpp"
+#include "sharelearn/pool/fourier.hpp"
 #include "sharelearn/pool/kernel.hpp"
 #include "sharelearn/pool/patch_feature.hpp"
 #include "sharelearn/pool/pieces.hpp"
@@ -19,11 +20,17 @@ struct Entry {
   FeaturePtr (*read)(ByteReader& in, Index columns);
 };
 
+// clang-format off
 constexpr std::array kReaders{
-    Entry{"columns", ColumnFeature::read},   Entry{"stumps", StumpFeature::read},
-    Entry{"products", ProductFeature::read}, Entry{"kernel", KernelFeature::read},
-    Entry{"pieces", PieceFeature::read},     Entry{"patches", PatchFeature::read},
+    Entry{"columns", ColumnFeature::read},
+    Entry{"stumps", StumpFeature::read},
+    Entry{"products", ProductFeature::read},
+    Entry{"kernel", KernelFeature::read},
+    Entry{"pieces", PieceFeature::read},
+    Entry{"patches", PatchFeature::read},
+    Entry{"fourier", FourierFeature::read},
 };
+// clang-format on
 
 }  // namespace
 

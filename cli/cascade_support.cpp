@@ -1,0 +1,222 @@
+#include "cascade_support.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/pool/fourier.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+
+namespace {
+
+void map_rows(Dataset& data, const Feature& map, const Scaling& scaling) {
+  DenseMatrix mapped(data.rows(), map.width());
+  map.evaluate(ScaledColumns(data.x, scaling), mapped, 0);
+  data.x = std::move(mapped);
+}
+
+struct Counts {
+  Index rows = 0, weights = 0;
+};
+
+Counts nonzeros(const std::vector<double>& weights, Index outputs) {
+  Counts counts;
+  for (std::size_t row = 0; row < weights.size(); row += static_cast<std::size_t>(outputs)) {
+    const auto begin = weights.begin() + static_cast<std::ptrdiff_t>(row);
+    const auto used = std::count_if(begin, begin + outputs, [](double w) { return w != 0; });
+    counts.rows += used > 0 ? 1 : 0;
+    counts.weights += used;
+  }
+  return counts;
+}
+
+void add_errors(nlohmann::json& round, const char* which, const JointData& data, const Grid<double>& scores) {
+  round[std::string(which) + "_error"] = pair_error(data, scores);
+  if (!data.multiclass()) round[std::string(which) + "_task_accuracy"] = accuracy(data, scores);
+}
+
+}  // namespace
+
+void JointInput::declare(OptionSet& options) {
+  options.add("--fourier", fourier_, "Learn on this many random Fourier features of the rows")
+      ->check(CLI::NonNegativeNumber);
+  options.add("--sigma", sigma_, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind --fourier")
+      ->check(CLI::PositiveNumber);
+  options
+      .add("--negatives", negatives_,
+           "1-vs-rest tasks of classes: take this many rows of each other class as negatives of a task")
+      ->check(CLI::NonNegativeNumber)
+      ->default_str("all rows");
+}
+
+DesignSource JointInput::prepare(FitInput& input, ScalingKind otherwise) const {
+  ThreadPool& threads = input.context.threads;
+  DesignSource source;
+  source.inputs = input.train.column_names;
+  source.input_columns = input.train.columns();
+  source.scaling = Scaling::fit(input.train.x, input.common.scaling(otherwise), threads);
+  if (fourier_ > 0) {
+    source.map = std::make_shared<FourierFeature>(source.input_columns, fourier_, sigma_, input.context.seed);
+    map_rows(input.train, *source.map, source.scaling);
+    if (input.test) map_rows(*input.test, *source.map, source.scaling);
+  } else {
+    source.scaling.apply(input.train.x, threads);
+    if (input.test) source.scaling.apply(input.test->x, threads);
+  }
+  return source;
+}
+
+JointData JointInput::training_data(FitInput& input, bool multiclass) const {
+  if (negatives_ == 0) {
+    JointData data = joint_data(std::move(input.train), multiclass);
+    return data;
+  }
+  if (multiclass || !input.train.task.empty()) {
+    throw InputError("--negatives needs a multitask loss and rows with one class each");
+  }
+  return one_against_rest(input.train, negatives_, input.context.seed);
+}
+
+std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclass) {
+  const LabelColumn& labels = !multiclass && !data.task.empty() ? data.task : data.label;
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && seen.insert(name).second) names.push_back(name);
+  };
+  for (const std::int32_t id : labels.id) {
+    if (id < 0) continue;
+    const std::string& text = labels.names[static_cast<std::size_t>(id)];
+    if (multiclass || !data.task.empty()) {
+      add(text);
+      continue;
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', begin), text.size());
+      add(text.substr(begin, comma - begin));
+      begin = comma + 1;
+    }
+  }
+  if (names.size() < (multiclass ? 2U : 1U)) {
+    throw InputError(
+        fmt::format("{}: has too few {} to learn", data.source, multiclass ? "classes" : "tasks"));
+  }
+  return names;
+}
+
+nlohmann::json level_reports(const Cascade& cascade, const JointData& train, const JointData* test,
+                             const LinearModel& model, ThreadPool& threads) {
+  nlohmann::json rounds = nlohmann::json::array();
+  std::set<Index> seen;
+  for (std::size_t l = 0; l < cascade.levels.size(); ++l) {
+    const CascadeLevel& level = cascade.levels[l];
+    const Counts counts = nonzeros(level.increment.weights, train.outputs());
+    nlohmann::json round{{"round", l + 1},
+                         {"mix", level.mix},
+                         {"phi", level.phi},
+                         {"features", nlohmann::json::array()},
+                         {"objective", level.report.objective},
+                         {"loss", level.report.loss},
+                         {"penalty", level.report.penalty},
+                         {"gap", level.report.gap},
+                         {"converged", level.report.converged},
+                         {"iterations", level.report.iterations},
+                         {"features_used", model.stages[l].features},
+                         {"nonzero_rows", counts.rows},
+                         {"nonzero_weights", counts.weights}};
+    // Features that come in at this level; those of a map are one.
+    for (const Index column : model.stages[l].columns) {
+      const auto feature = static_cast<std::size_t>(model.features.size() == 1 ? 0 : column);
+      if (!seen.insert(static_cast<Index>(feature)).second) continue;
+      round["features"].push_back(model.features[feature]->describe(model.inputs));
+    }
+    const auto levels = static_cast<Index>(l + 1);
+    add_errors(round, "train", train, cascade_scores(cascade, train, levels, threads));
+    if (test != nullptr) add_errors(round, "test", *test, cascade_scores(cascade, *test, levels, threads));
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+void finish_report(nlohmann::json& report, const LinearModel& model) {
+  const nlohmann::json& last = report["rounds"].back();
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "train_task_accuracy",
+                          "test_task_accuracy", "converged"}) {
+    if (last.contains(key)) report[key] = last[key];
+  }
+  Index columns = 0;
+  for (const FeaturePtr& feature : model.features) columns += feature->width();
+  const auto outputs = static_cast<Index>(model.names.size());
+  std::vector<double> total(static_cast<std::size_t>(columns * outputs), 0.0);
+  for (const Stage& stage : model.stages) {
+    for (std::size_t a = 0; a < stage.weights.size(); ++a) {
+      const Index column = stage.columns[a / model.names.size()];
+      total[static_cast<std::size_t>(column * outputs) + a % model.names.size()] += stage.weights[a];
+    }
+  }
+  const Counts counts = nonzeros(total, outputs);
+  report["features_used"] = model.features_used();
+  report["nonzero_rows"] = counts.rows;
+  report["nonzero_weights"] = counts.weights;
+}
+
+nlohmann::json online_report(const OnlineCascadeModel& model, const JointData& data, double seconds) {
+  const OnlineCascade& cascade = model.cascade;
+  nlohmann::json report{{"examples", cascade.examples()},      {"steps", cascade.steps()},
+                        {"mistakes", cascade.mistakes()},      {"predictions", cascade.predictions()},
+                        {"first_occurrences", data.outputs()}, {"learning_seconds", seconds},
+                        {"matrix_bytes", cascade.bytes()},     {"rounds", nlohmann::json::array()}};
+  std::vector<double> total(static_cast<std::size_t>(cascade.columns() * cascade.outputs()), 0.0);
+  for (Index l = 0; l < cascade.levels(); ++l) {
+    std::vector<double> all;
+    for (Index j = 0; j < cascade.columns(); ++j) {
+      const auto row = cascade.weights(l, j);
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) total[i] += all[i];
+    const Counts own = nonzeros(all, cascade.outputs()), so_far = nonzeros(total, cascade.outputs());
+    report["rounds"].push_back({{"round", l + 1},
+                                {"mix", cascade.options().mix[static_cast<std::size_t>(l)]},
+                                {"phi", cascade.options().phi[static_cast<std::size_t>(l)]},
+                                {"penalty", cascade.penalty(l)},
+                                {"features_used", so_far.rows},
+                                {"nonzero_rows", own.rows},
+                                {"nonzero_weights", own.weights}});
+    report["features_used"] = report["nonzero_rows"] = so_far.rows;
+    report["nonzero_weights"] = so_far.weights;
+  }
+  report["train_error"] = online_error(model, data);
+  return report;
+}
+
+double online_error(const OnlineCascadeModel& model, const JointData& data) {
+  const auto linear = model.to_linear(true);
+  const auto increments = increments_of(*linear, model.cascade.columns());
+  Cascade cascade;
+  for (const CompositePoint& point : increments) cascade.levels.push_back({0, 0, point, {}});
+  ThreadPool threads(1);
+  return pair_error(data, cascade_scores(cascade, data, 1, threads));
+}
+
+void print_online(const nlohmann::json& report) {
+  const auto examples = report["examples"].get<double>(), predictions = report["predictions"].get<double>();
+  fmt::print("{} examples, {} mistakes ({:.2f}% of {} predictions), {:.0f} examples a second\n",
+             report["examples"].get<Index>(), report["mistakes"].get<Index>(),
+             100 * report["mistakes"].get<double>() / std::max(predictions, 1.0),
+             report["predictions"].get<Index>(),
+             examples / std::max(report["learning_seconds"].get<double>(), 1e-9));
+  if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
+  if (!report.contains("regret")) return;
+  fmt::print("{:>8}  regret a step, level by level\n", "steps");
+  for (const auto& point : report["regret"]) {
+    fmt::print("{:>8}", point["steps"].get<Index>());
+    for (const auto& value : point["per_step"]) fmt::print(" {:>10.5f}", value.get<double>());
+    fmt::print("\n");
+  }
+}
+
+}  // namespace sharelearn::cli

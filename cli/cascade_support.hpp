@@ -1,0 +1,47 @@
+// What `fit cascade`, `fit treelasso` and `transfer` share: making the data of a joint learner, and reports.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "method.hpp"
+#include "options.hpp"
+#include "sharelearn/learn/cascade.hpp"
+#include "sharelearn/learn/cascade_model.hpp"
+#include "sharelearn/model/online_cascade_model.hpp"
+
+namespace sharelearn::cli {
+
+/// Options of how the rows of a joint learner are made.
+class JointInput {
+ public:
+  void declare(OptionSet& options);
+  /// Scales the training and test rows in place and maps them through random Fourier features where asked
+  /// for.
+  DesignSource prepare(FitInput& input, ScalingKind otherwise) const;
+  /// Takes the training rows; with --negatives as 1-vs-rest tasks with rows of their own.
+  JointData training_data(FitInput& input, bool multiclass) const;
+  Index fourier() const { return fourier_; }
+
+ private:
+  Index fourier_ = 0;
+  double sigma_ = 1;
+  Index negatives_ = 0;
+};
+
+/// Classes or tasks in the order in which the rows bring them up.
+std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclass);
+
+/// A round a level: objective, loss, penalty, gap, errors of the cascade up to it.
+nlohmann::json level_reports(const Cascade& cascade, const JointData& train, const JointData* test,
+                             const LinearModel& model, ThreadPool& threads);
+/// Fields of the last round and of the model at the top of the report.
+void finish_report(nlohmann::json& report, const LinearModel& model);
+
+nlohmann::json online_report(const OnlineCascadeModel& model, const JointData& data, double seconds);
+/// Error of the learner as it stands, on rows it does not learn from.
+double online_error(const OnlineCascadeModel& model, const JointData& data);
+void print_online(const nlohmann::json& report);
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,205 @@
+// sharelearn fit cascade: the regularisation cascade, batch and online.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cascade_support.hpp"
+#include "method.hpp"
+#include "methods.hpp"
+#include "sharelearn/learn/cascade.hpp"
+#include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/learn/phi_search.hpp"
+#include "sharelearn/model/online_cascade_model.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+class CascadeMethod : public Method {
+ public:
+  std::string_view name() const override { return "cascade"; }
+  std::string_view summary() const override {
+    return "Regularisation cascade: from features shared by all classes or tasks to features of one";
+  }
+  void declare(OptionSet& options) override;
+  FitResult fit(FitInput& input) override;
+  ScalingKind default_scaling() const override { return online_ ? ScalingKind::none : ScalingKind::minmax; }
+
+ private:
+  FitResult fit_batch(FitInput& input);
+  FitResult fit_online(FitInput& input);
+  CascadeOptions learner_options(const CommonOptions& common) const;
+  void choose_phi(const JointData& data, CascadeOptions& options, Context& context,
+                  nlohmann::json& report) const;
+  OnlineCascadeModel start_online(const JointData& data, const CascadeOptions& options,
+                                  const DesignSource& source) const;
+
+  std::string loss_ = "multiclass-hinge";
+  Index levels_ = 0;
+  std::vector<double> phi_, mix_;
+  double smoothing_ = 0.5;
+  bool anneal_ = true;
+  Index max_iterations_ = 5000;
+  int folds_ = 5;
+  PhiGrid grid_;
+  JointInput joint_;
+  bool online_ = false, regret_ = false;
+  double gamma_ = 1;
+  Index passes_ = 1, checkpoint_every_ = 0;
+  std::string resume_;
+};
+
+void CascadeMethod::declare(OptionSet& options) {
+  options.add_choice(
+      "--loss", loss_, {"multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"},
+      "Loss; multitask losses take qid: tasks, comma lists of positive tasks, or classes as 1-vs-rest");
+  options.add("--levels", levels_, "Number of levels L")
+      ->check(CLI::PositiveNumber)
+      ->default_str("that of --phi or --mix, else 5");
+  options.add("--phi", phi_, "Weight of each level's penalty, comma separated, or one for all")
+      ->delimiter(',')
+      ->default_str("chosen by cross-validation");
+  options.add("--mix", mix_, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+      ->delimiter(',')
+      ->default_str("0 to 1 in equal steps");
+  options.add("--smoothing", smoothing_, "mu of the smoothed hinge (batch)")->check(CLI::PositiveNumber);
+  options.add_flag("--anneal,!--no-anneal", anneal_, "Reach a small smoothing through larger ones");
+  options.add("--max-iterations", max_iterations_, "Most solver iterations a level")
+      ->check(CLI::PositiveNumber);
+  options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(CLI::Range(2, 100));
+  options
+      .add("--phi-scales", grid_.scales,
+           "Grid of the first level's phi, relative to the one that uses no feature")
+      ->delimiter(',');
+  options.add("--phi-decays", grid_.decays, "Grid of the factor from one level's phi to the next's")
+      ->delimiter(',');
+  joint_.declare(options);
+  options.add_flag("--online", online_,
+                   "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
+  options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(CLI::PositiveNumber);
+  options.add("--passes", passes_, "Online: passes over the data")->check(CLI::PositiveNumber);
+  options.add("--resume", resume_, "Online: a model to go on from, with its options");
+  options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
+      ->check(CLI::NonNegativeNumber);
+  options.add_flag("--regret", regret_, "Online: report the regret of eq. (6) against the batch cascade");
+}
+
+CascadeOptions CascadeMethod::learner_options(const CommonOptions& common) const {
+  CascadeOptions options;
+  options.loss = joint_loss_from(loss_);
+  const auto given = static_cast<Index>(std::max(phi_.size(), mix_.size()));
+  options.levels = levels_ > 0                    ? levels_
+                   : given > 1                    ? given
+                   : mix_.empty() && phi_.empty() ? 5
+                                                  : std::max<Index>(given, 1);
+  options.mix = mix_;
+  options.phi = phi_;
+  options.smoothing = smoothing_;
+  options.anneal = anneal_;
+  options.bias = common.bias;
+  options.max_iterations = max_iterations_;
+  if (common.tolerance > 0) options.tolerance = common.tolerance;
+  return options;
+}
+
+void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, Context& context,
+                               nlohmann::json& report) const {
+  if (!options.phi.empty()) return;
+  const PhiSearch search = cross_validate_phi(data, options, grid_, folds_, context);
+  options.phi = search.phi;
+  for (const PhiTrial& trial : search.trials) {
+    report["cross_validation"].push_back(
+        {{"scale", trial.scale}, {"decay", trial.decay}, {"phi", trial.phi}, {"error", 1 - trial.accuracy}});
+  }
+}
+
+FitResult CascadeMethod::fit(FitInput& input) {
+  return online_ ? fit_online(input) : fit_batch(input);
+}
+
+FitResult CascadeMethod::fit_batch(FitInput& input) {
+  if (!resume_.empty() || regret_) throw InputError("--resume and --regret belong to --online");
+  CascadeOptions options = learner_options(input.common);
+  const bool multiclass = is_multiclass(options.loss);
+  nlohmann::json report;
+  const DesignSource source = joint_.prepare(input, default_scaling());
+  const JointData data = joint_.training_data(input, multiclass);
+  choose_phi(data, options, input.context, report);
+  const Cascade cascade = fit_cascade(data, options, input.context);
+  std::vector<CompositePoint> increments;
+  for (const CascadeLevel& level : cascade.levels) increments.push_back(level.increment);
+  auto model =
+      cascade_model(increments, data.names, multiclass ? OutputKind::classes : OutputKind::tasks, source);
+  std::optional<JointData> held_out;
+  if (input.test) held_out = joint_data(std::move(*input.test), multiclass, &data.names);
+  report["rounds"] =
+      level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
+  finish_report(report, *model);
+  if (!input.common.quiet) print_rounds(report["rounds"]);
+  return {model, report};
+}
+
+/// A new learner, or the one of --resume with columns it has not met added.
+OnlineCascadeModel CascadeMethod::start_online(const JointData& data, const CascadeOptions& options,
+                                               const DesignSource& source) const {
+  if (resume_.empty()) {
+    OnlineCascadeModel model(
+        OnlineCascade(online_options(options, gamma_), data.outputs(), data.x.cols(), data.own_rows()));
+    model.names = data.names;
+    model.inputs = source.inputs;
+    model.scaling = source.scaling;
+    return model;
+  }
+  const auto loaded = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
+  if (loaded == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
+  const bool own_rows = loaded->cascade.own_rows();
+  if (own_rows != data.own_rows()) {
+    throw InputError(fmt::format("{}: was learned from tasks with {} rows, the data has {} rows", resume_,
+                                 own_rows ? "their own" : "shared", own_rows ? "shared" : "their own"));
+  }
+  if (std::find(data.label.begin(), data.label.end(), -1) != data.label.end()) {
+    throw InputError(fmt::format("{}: does not know a class of the data", resume_));
+  }
+  loaded->cascade.grow_columns(data.x.cols());
+  return *loaded;
+}
+
+FitResult CascadeMethod::fit_online(FitInput& input) {
+  const CascadeOptions options = learner_options(input.common);
+  const bool multiclass = is_multiclass(options.loss);
+  if (options.phi.empty() && resume_.empty()) throw InputError("--online needs --phi");
+  if (joint_.fourier() > 0) throw InputError("--fourier is for the batch cascade");
+  const DesignSource source = joint_.prepare(input, default_scaling());
+  const auto names =
+      resume_.empty() ? names_by_appearance(input.train, multiclass) : load_model(resume_)->output_names();
+  const JointData data = joint_data(std::move(input.train), multiclass, &names);
+  auto model = std::make_shared<OnlineCascadeModel>(start_online(data, options, source));
+  OnlineSource examples(data);
+  const auto start = std::chrono::steady_clock::now();
+  for (Index pass = 0; pass < passes_; ++pass) {
+    run_online(model->cascade, examples, 0, input.context, [&](Index) {
+      const bool due = checkpoint_every_ > 0 && model->cascade.steps() % checkpoint_every_ == 0;
+      if (due && !input.common.model.empty()) save_model(*model, input.common.model);
+      return true;
+    });
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  nlohmann::json report = online_report(*model, data, seconds);
+  if (input.test)
+    report["test_error"] = online_error(*model, joint_data(std::move(*input.test), multiclass, &names));
+  for (const RegretPoint& point :
+       regret_ ? regret(data, options, gamma_, 8, input.context) : std::vector<RegretPoint>()) {
+    report["regret"].push_back({{"steps", point.steps}, {"per_step", point.per_step}});
+  }
+  if (!input.common.quiet) print_online(report);
+  return {model, report};
+}
+
+}  // namespace
+
+std::unique_ptr<Method> cascade_method() {
+  return std::make_unique<CascadeMethod>();
+}
+
+}  // namespace sharelearn::cli

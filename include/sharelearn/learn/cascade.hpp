@@ -1,0 +1,63 @@
+// The regularisation cascade, batch: Algorithm 1 of paper 003 (Zweig and Weinshall, Hierarchical
+// regularization cascade for joint learning). Level l = 1..L solves, for the increment W^l,
+//
+//   W^l = argmin_W  loss(W + W^1 + ... + W^{l-1}) + phi^l ((1 - lambda^l) |W|_{1,2} + lambda^l |W|_1)     (4)
+//
+// from lambda^1 = 0 (a feature is shared by all outputs or not used) to lambda^L = 1 (nothing is shared).
+//
+//   paper              here
+//   L                  options.levels
+//   lambda^l           level.mix          (l - 1) / (L - 1) unless given
+//   phi^l              level.phi          on the scale of the mean loss
+//   W^l - W^{l-1}      level.increment    (Algorithm 1 adds up; eq. (4) and we keep increments)
+//   loss               JointLoss          hinge losses smoothed by options.smoothing
+//   bias b             increment.bias     never penalised
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/run/context.hpp"
+#include "sharelearn/solve/fista.hpp"
+
+namespace sharelearn {
+
+struct CascadeOptions {
+  JointLoss loss = JointLoss::multiclass_hinge;
+  Index levels = 5;
+  std::vector<double> mix = {};  ///< a value a level; empty: (l - 1) / (L - 1), and 0 for one level
+  std::vector<double> phi = {};  ///< a value a level, or one for all
+  double smoothing = 0.5;        ///< mu of the hinge losses
+  bool anneal = true;            ///< reach a small mu through larger ones, each started from the last
+  bool bias = true;              ///< an unpenalised bias an output
+  double tolerance = 1e-6;       ///< duality gap of a level relative to its objective
+  Index max_iterations = 5000;   ///< a level
+  /// In place of the sparse-group penalty, on every level (treelasso: one level with a tree's penalty).
+  std::shared_ptr<const Penalty> penalty = nullptr;
+};
+
+struct CascadeLevel {
+  double mix = 0;
+  double phi = 0;
+  CompositePoint increment;
+  FistaReport report;
+};
+
+struct Cascade {
+  std::vector<CascadeLevel> levels;
+  Grid<double> scores;  ///< of the training rows after the last level
+};
+
+/// Fills in mix and phi, one value a level. Throws InputError where their number or range is wrong.
+CascadeOptions complete(CascadeOptions options);
+
+Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context);
+
+/// Scores of the first `levels` levels on other rows (with their own design).
+Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels, ThreadPool& threads);
+
+/// phi above which the first level of the given mix uses no feature.
+double largest_phi(const JointData& data, const CascadeOptions& options, double mix, Context& context);
+
+}  // namespace sharelearn

@@ -1,0 +1,67 @@
+// What a joint learner learns from: data and the labels of k outputs, in one of three forms.
+//
+//   classes            one label a row
+//   tasks, shared rows a sign a task a row (comma lists, or 1-vs-rest from classes)
+//   tasks, own rows    each row belongs to one task; rows are sorted by task, stable within one
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/dataset.hpp"
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/model/model.hpp"
+#include "sharelearn/solve/design.hpp"
+
+namespace sharelearn {
+
+enum class JointLoss { multiclass_hinge, multiclass_logistic, multitask_hinge, multitask_logistic };
+JointLoss joint_loss_from(std::string_view name);
+std::string_view name_of(JointLoss loss);
+bool is_multiclass(JointLoss loss);
+
+struct JointData {
+  Matrix x;
+  std::vector<std::string> names;   ///< classes or tasks
+  std::vector<double> weights;      ///< of the rows, sum 1
+  std::vector<std::int32_t> label;  ///< classes: of each row
+  std::vector<std::int8_t> sign;    ///< tasks: rows x k, own rows: rows
+  std::vector<Index> task_begin;    ///< own rows: k + 1 borders
+  std::vector<Index> order;         ///< own rows: the row of the data set each row was
+
+  Index rows() const { return x.rows(); }
+  Index outputs() const { return static_cast<Index>(names.size()); }
+  bool multiclass() const { return !label.empty(); }
+  bool own_rows() const { return !task_begin.empty(); }
+  /// Columns of a score matrix over these rows: k, or 1 with own rows.
+  Index score_columns() const { return own_rows() ? 1 : outputs(); }
+};
+
+/// Classes or tasks of the data set. `known` names them (of a model); otherwise they are found, ascending.
+/// A class that `known` does not hold becomes -1: always an error, and not to be learned from.
+JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr);
+
+/// The rows named (ascending), with the same outputs.
+JointData select_rows(const JointData& data, std::span<const Index> rows);
+
+/// One class against the rest, each task with rows of its own (section 4.2): all rows of its class, and
+/// `negatives` rows of each other class, drawn by seed. Rows are copied.
+JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
+
+std::unique_ptr<Loss> make_loss(const JointData& data, JointLoss loss, double smoothing);
+Design make_design(const JointData& data, bool bias, ThreadPool& threads);
+
+/// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.
+std::vector<std::int32_t> strata(const JointData& data);
+
+/// Share of right predictions: of rows (classes), or the mean over tasks of the share of their rows.
+/// scores: rows x k, or rows x 1 with own rows. A score of 0 is a negative.
+double accuracy(const JointData& data, const Grid<double>& scores);
+/// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task.
+double pair_error(const JointData& data, const Grid<double>& scores);
+/// Accuracy of each task.
+std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores);
+
+}  // namespace sharelearn

@@ -1,0 +1,63 @@
+#include "kernels/soft_rows.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/soft_rows.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sharelearn::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Doubles = hn::CappedTag<double, 8>;
+
+/// soft(u, a) = u - clamp(u, -a, a).
+template <class Vector>
+HWY_INLINE Vector soft(Vector u, Vector low, Vector high) {
+  return hn::Sub(u, hn::Max(low, hn::Min(u, high)));
+}
+
+double SoftSquares(const double* row, Index count, double threshold) {
+  const Doubles d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto high = hn::Set(d, threshold), low = hn::Set(d, -threshold);
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  for (Index c = 0; c < count; c += 2 * lanes) {
+    const auto a = soft(hn::Load(d, row + c), low, high);
+    even = hn::MulAdd(a, a, even);
+    if (c + lanes >= count) break;
+    const auto b = soft(hn::Load(d, row + c + lanes), low, high);
+    odd = hn::MulAdd(b, b, odd);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+}
+
+void AddSoft(const double* row, Index count, double threshold, double factor, double* out) {
+  const Doubles d;
+  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  const auto high = hn::Set(d, threshold), low = hn::Set(d, -threshold), scale = hn::Set(d, factor);
+  for (Index c = 0; c < count; c += lanes) {
+    const auto value = soft(hn::Load(d, row + c), low, high);
+    hn::Store(hn::MulAdd(value, scale, hn::Load(d, out + c)), d, out + c);
+  }
+}
+
+}  // namespace sharelearn::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sharelearn::kernels {
+
+HWY_EXPORT(SoftSquares);
+HWY_EXPORT(AddSoft);
+
+double soft_squares(const double* row, Index count, double threshold) {
+  return HWY_DYNAMIC_DISPATCH(SoftSquares)(row, count, threshold);
+}
+
+void add_soft(const double* row, Index count, double threshold, double factor, double* out) {
+  HWY_DYNAMIC_DISPATCH(AddSoft)(row, count, threshold, factor, out);
+}
+
+}  // namespace sharelearn::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,137 @@
+#include "sharelearn/learn/cascade.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sharelearn/penalty/sparse_group.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+bool is_hinge(JointLoss loss) {
+  return loss == JointLoss::multiclass_hinge || loss == JointLoss::multitask_hinge;
+}
+
+/// Smoothings on the way to the wanted one: each a quarter of the one before, from at most 1 down.
+std::vector<double> smoothing_steps(const CascadeOptions& options) {
+  std::vector<double> steps{options.smoothing};
+  while (is_hinge(options.loss) && options.anneal && steps.back() * 4 <= 1) steps.push_back(steps.back() * 4);
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+std::shared_ptr<const Penalty> penalty_of(const CascadeOptions& options, double mix) {
+  if (options.penalty != nullptr) return options.penalty;
+  return std::make_shared<SparseGroup>(mix);
+}
+
+/// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely.
+FistaReport solve_level(const JointData& data, const Design& design, const CascadeOptions& options,
+                        const Grid<double>& offset, CascadeLevel& level, Context& context) {
+  const auto penalty = penalty_of(options, level.mix);
+  level.increment = zero_point(design);
+  FistaReport report;
+  const auto steps = smoothing_steps(options);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto loss = make_loss(data, options.loss, steps[s]);
+    const bool last = s + 1 == steps.size();
+    const FistaOptions solver{.tolerance = last ? options.tolerance : 1e-2,
+                              .max_iterations = last ? options.max_iterations : 200};
+    const Index before = report.iterations;
+    report = minimise_fista({design, *loss, *penalty, level.phi, &offset}, level.increment, solver, context);
+    report.iterations += before;
+  }
+  return report;
+}
+
+void add_scores(const Design& design, const CompositePoint& point, Grid<double>& scores,
+                ThreadPool& threads) {
+  std::vector<Index> used;
+  std::vector<double> weights;
+  const Index outputs = design.outputs();
+  for (Index j = 0; j < design.columns(); ++j) {
+    const auto row = point.weights.begin() + j * outputs;
+    if (std::all_of(row, row + outputs, [](double w) { return w == 0; })) continue;
+    used.push_back(j);
+    weights.insert(weights.end(), row, row + outputs);
+  }
+  const Grid<double> offset = scores;
+  const auto bias = design.centred_bias(point.bias, point.weights);
+  ActiveColumns(design, std::move(used)).scores(weights, bias, &offset, scores, threads);
+}
+
+void check_numbers(const std::vector<double>& values, Index levels, const char* what) {
+  if (static_cast<Index>(values.size()) != levels) {
+    throw InputError(
+        fmt::format("{} needs one value for each of the {} levels, {} given", what, levels, values.size()));
+  }
+}
+
+}  // namespace
+
+CascadeOptions complete(CascadeOptions options) {
+  if (options.levels < 1) throw InputError("a cascade needs at least 1 level");
+  if (is_hinge(options.loss) && !(options.smoothing > 0)) {
+    throw InputError("the batch cascade needs a smoothing above 0 for hinge losses");
+  }
+  if (options.mix.empty()) {
+    for (Index l = 0; l < options.levels; ++l) {
+      options.mix.push_back(l == 0 ? 0.0 : static_cast<double>(l) / static_cast<double>(options.levels - 1));
+    }
+  }
+  if (options.phi.size() == 1) options.phi.assign(at(options.levels), options.phi.front());
+  check_numbers(options.mix, options.levels, "mix");
+  check_numbers(options.phi, options.levels, "phi");
+  for (const double mix : options.mix) {
+    if (!(mix >= 0 && mix <= 1)) throw InputError(fmt::format("mix must be in [0, 1], {} given", mix));
+  }
+  for (const double phi : options.phi) {
+    if (!(phi >= 0 && std::isfinite(phi)))
+      throw InputError(fmt::format("phi must be 0 or more, {} given", phi));
+  }
+  return options;
+}
+
+Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context& context) {
+  const CascadeOptions options = complete(given);
+  const Design design = make_design(data, options.bias, context.threads);
+  Cascade cascade;
+  cascade.scores = Grid<double>(data.rows(), data.score_columns());
+  for (Index l = 0; l < options.levels && !context.monitor.cancelled(); ++l) {
+    CascadeLevel level{.mix = options.mix[at(l)], .phi = options.phi[at(l)], .increment = {}, .report = {}};
+    level.report = solve_level(data, design, options, cascade.scores, level, context);
+    add_scores(design, level.increment, cascade.scores, context.threads);
+    context.monitor.progress("level", l + 1, options.levels,
+                             fmt::format("objective {:.6g}", level.report.objective));
+    cascade.levels.push_back(std::move(level));
+  }
+  return cascade;
+}
+
+Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels,
+                            ThreadPool& threads) {
+  const bool bias = !cascade.levels.empty() && !cascade.levels.front().increment.bias.empty();
+  const Design design = make_design(data, bias, threads);
+  Grid<double> scores(data.rows(), data.score_columns());
+  for (Index l = 0; l < std::min(levels, static_cast<Index>(cascade.levels.size())); ++l) {
+    add_scores(design, cascade.levels[at(l)].increment, scores, threads);
+  }
+  return scores;
+}
+
+double largest_phi(const JointData& data, const CascadeOptions& options, double mix, Context& context) {
+  const Design design = make_design(data, options.bias, context.threads);
+  const auto loss = make_loss(data, options.loss, options.smoothing);
+  const auto penalty = penalty_of(options, mix);
+  return largest_strength({design, *loss, *penalty, 1.0, nullptr}, context);
+}
+
+}  // namespace sharelearn

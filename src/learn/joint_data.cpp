@@ -1,0 +1,238 @@
+#include "sharelearn/learn/joint_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+
+#include "sharelearn/loss/multiclass_hinge.hpp"
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "sharelearn/loss/multitask_hinge.hpp"
+#include "sharelearn/loss/task_losses.hpp"
+#include "sharelearn/run/error.hpp"
+#include "sharelearn/run/random.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multiclass-logistic",
+                                                     "multitask-hinge", "multitask-logistic"};
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// The one task that labels each row.
+std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {
+  std::vector<Index> task(at(rows), 0);
+  for (Index i = 0; i < rows; ++i) {
+    const auto begin = tasks.sign.begin() + i * tasks.count();
+    task[at(i)] = std::find_if(begin, begin + tasks.count(), [](auto s) { return s != 0; }) - begin;
+  }
+  return task;
+}
+
+JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* known) {
+  const Tasks tasks = tasks_of(data, known);
+  const auto task = task_of_rows(tasks, data.rows());
+  JointData out;
+  out.names = tasks.names;
+  out.order.resize(at(data.rows()));
+  std::iota(out.order.begin(), out.order.end(), Index{0});
+  std::stable_sort(out.order.begin(), out.order.end(),
+                   [&](Index a, Index b) { return task[at(a)] < task[at(b)]; });
+  out.task_begin.assign(at(tasks.count() + 1), 0);
+  for (const Index t : task) ++out.task_begin[at(t + 1)];
+  std::partial_sum(out.task_begin.begin(), out.task_begin.end(), out.task_begin.begin());
+  const auto weights = normalised_weights(data);
+  for (const Index i : out.order) {
+    out.sign.push_back(tasks.sign[at(i * tasks.count() + task[at(i)])]);
+    out.weights.push_back(weights[at(i)]);
+  }
+  const bool sorted = std::is_sorted(out.order.begin(), out.order.end());
+  out.x = sorted ? std::move(data.x) : data.x.select_rows(out.order);
+  return out;
+}
+
+JointData class_data(Dataset data, const std::vector<std::string>* known) {
+  Classes classes = known != nullptr ? classes_of(data, *known) : classes_of(data);
+  JointData out;
+  out.names = std::move(classes.names);
+  out.label = std::move(classes.of_row);
+  out.weights = normalised_weights(data);
+  out.x = std::move(data.x);
+  return out;
+}
+
+std::vector<double> renormalised(const std::vector<double>& weights, std::span<const Index> rows) {
+  std::vector<double> out;
+  double sum = 0;
+  for (const Index i : rows) out.push_back(weights[at(i)]), sum += out.back();
+  for (double& w : out) w /= sum;
+  return out;
+}
+
+}  // namespace
+
+JointLoss joint_loss_from(std::string_view name) {
+  const auto found = std::find(kLossNames.begin(), kLossNames.end(), name);
+  if (found == kLossNames.end()) throw InputError(fmt::format("unknown loss '{}'", name));
+  return static_cast<JointLoss>(found - kLossNames.begin());
+}
+
+std::string_view name_of(JointLoss loss) {
+  return kLossNames[static_cast<std::size_t>(loss)];
+}
+
+bool is_multiclass(JointLoss loss) {
+  return loss == JointLoss::multiclass_hinge || loss == JointLoss::multiclass_logistic;
+}
+
+JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known) {
+  if (multiclass) return class_data(std::move(data), known);
+  if (!data.task.empty()) return tasks_with_own_rows(std::move(data), known);
+  JointData out;
+  Tasks tasks = tasks_of(data, known);
+  out.names = std::move(tasks.names);
+  out.sign = std::move(tasks.sign);
+  out.weights = normalised_weights(data);
+  out.x = std::move(data.x);
+  return out;
+}
+
+JointData select_rows(const JointData& data, std::span<const Index> rows) {
+  JointData out;
+  out.names = data.names;
+  out.x = data.x.select_rows(rows);
+  out.weights = renormalised(data.weights, rows);
+  const Index signs = data.multiclass() ? 0 : data.score_columns();
+  for (const Index i : rows) {
+    if (data.multiclass()) out.label.push_back(data.label[at(i)]);
+    out.sign.insert(out.sign.end(), data.sign.begin() + i * signs, data.sign.begin() + (i + 1) * signs);
+    if (data.own_rows()) out.order.push_back(data.order[at(i)]);
+  }
+  for (const Index border : data.task_begin) {
+    out.task_begin.push_back(std::lower_bound(rows.begin(), rows.end(), border) - rows.begin());
+  }
+  return out;
+}
+
+JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed) {
+  const Classes classes = classes_of(data);
+  std::vector<std::vector<Index>> members(at(classes.count()));
+  for (Index i = 0; i < data.rows(); ++i) members[at(classes.of_row[at(i)])].push_back(i);
+  JointData out;
+  out.names = classes.names;
+  out.task_begin.push_back(0);
+  for (Index task = 0; task < classes.count(); ++task) {
+    Random random(seed, static_cast<std::uint64_t>(task));
+    for (Index c = 0; c < classes.count(); ++c) {
+      const auto& rows = members[at(c)];
+      const auto count = static_cast<Index>(rows.size());
+      const Index take = c == task ? count : std::min(negatives, count);
+      for (const Index chosen : random.sample(count, take)) out.order.push_back(rows[at(chosen)]);
+      out.sign.insert(out.sign.end(), at(take), static_cast<std::int8_t>(c == task ? 1 : -1));
+    }
+    out.task_begin.push_back(static_cast<Index>(out.order.size()));
+  }
+  out.weights.assign(out.order.size(), 1 / static_cast<double>(out.order.size()));
+  out.x = data.x.select_rows(out.order);
+  return out;
+}
+
+std::unique_ptr<Loss> make_loss(const JointData& data, JointLoss loss, double smoothing) {
+  const Index columns = data.score_columns();
+  switch (loss) {
+    case JointLoss::multiclass_hinge:
+      return std::make_unique<MulticlassHinge>(data.label, columns, data.weights, smoothing);
+    case JointLoss::multiclass_logistic:
+      return std::make_unique<MulticlassLogistic>(data.label, columns, data.weights, 0.0);
+    case JointLoss::multitask_hinge:
+      return std::make_unique<MultitaskHinge>(data.sign, columns, data.weights, smoothing);
+    case JointLoss::multitask_logistic:
+      break;
+  }
+  Tasks tasks{std::vector<std::string>(at(columns)), data.sign};
+  return std::make_unique<MultitaskLogistic>(tasks, data.weights);
+}
+
+Design make_design(const JointData& data, bool bias, ThreadPool& threads) {
+  if (data.own_rows()) return Design(data.x, data.task_begin, data.weights, bias, threads);
+  return Design(data.x, data.outputs(), data.weights, bias, threads);
+}
+
+std::vector<std::int32_t> strata(const JointData& data) {
+  if (data.multiclass()) return data.label;
+  std::vector<std::int32_t> out(at(data.rows()), 0);
+  if (!data.own_rows()) {
+    // Rows with the same set of positive tasks; sets are numbered by first appearance.
+    std::map<std::vector<std::int8_t>, std::int32_t> number;
+    for (Index i = 0; i < data.rows(); ++i) {
+      const auto begin = data.sign.begin() + i * data.outputs();
+      std::vector<std::int8_t> signs(begin, begin + data.outputs());
+      out[at(i)] = number.emplace(std::move(signs), static_cast<std::int32_t>(number.size())).first->second;
+    }
+    return out;
+  }
+  for (Index t = 0; t < data.outputs(); ++t) {
+    for (Index i = data.task_begin[at(t)]; i < data.task_begin[at(t + 1)]; ++i) {
+      out[at(i)] = static_cast<std::int32_t>(2 * t + (data.sign[at(i)] > 0 ? 1 : 0));
+    }
+  }
+  return out;
+}
+
+std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores) {
+  std::vector<double> right(at(data.outputs()), 0.0), all(at(data.outputs()), 0.0);
+  const auto count = [&](Index task, std::int8_t sign, double score) {
+    if (sign == 0) return;
+    all[at(task)] += 1;
+    right[at(task)] += (score > 0) == (sign > 0) ? 1 : 0;
+  };
+  for (Index t = 0; t < data.outputs(); ++t) {
+    if (data.own_rows()) {
+      for (Index i = data.task_begin[at(t)]; i < data.task_begin[at(t + 1)]; ++i) {
+        count(t, data.sign[at(i)], scores(i, 0));
+      }
+    } else {
+      for (Index i = 0; i < data.rows(); ++i) count(t, data.sign[at(i * data.outputs() + t)], scores(i, t));
+    }
+  }
+  for (std::size_t t = 0; t < right.size(); ++t) right[t] = all[t] > 0 ? right[t] / all[t] : 1.0;
+  return right;
+}
+
+double pair_error(const JointData& data, const Grid<double>& scores) {
+  if (data.multiclass()) return 1 - accuracy(data, scores);
+  Index wrong = 0, all = 0;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (Index i = 0; i < data.rows(); ++i) {
+      const std::int8_t sign = data.sign[at(i * scores.cols() + c)];
+      if (sign == 0) continue;
+      ++all;
+      wrong += (scores(i, c) > 0) == (sign > 0) ? 0 : 1;
+    }
+  }
+  return all > 0 ? static_cast<double>(wrong) / static_cast<double>(all) : 0.0;
+}
+
+double accuracy(const JointData& data, const Grid<double>& scores) {
+  if (!data.multiclass()) {
+    const auto each = task_accuracies(data, scores);
+    return std::accumulate(each.begin(), each.end(), 0.0) / static_cast<double>(each.size());
+  }
+  Index right = 0;
+  for (Index i = 0; i < data.rows(); ++i) {
+    Index best = 0;
+    for (Index c = 1; c < data.outputs(); ++c) {
+      if (scores(i, c) > scores(i, best)) best = c;
+    }
+    right += best == data.label[at(i)] ? 1 : 0;
+  }
+  return static_cast<double>(right) / static_cast<double>(data.rows());
+}
+
+}  // namespace sharelearn

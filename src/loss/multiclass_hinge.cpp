@@ -1,0 +1,105 @@
+#include "sharelearn/loss/multiclass_hinge.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// q = 1 on the largest positive margin, 0 elsewhere: the subgradient of the hinge itself.
+double hinge_choice(std::vector<double>& margins) {
+  const auto top = std::max_element(margins.begin(), margins.end());
+  const double value = std::max(*top, 0.0);
+  const auto chosen = top - margins.begin();
+  std::fill(margins.begin(), margins.end(), 0.0);
+  if (value > 0) margins[static_cast<std::size_t>(chosen)] = 1;
+  return value;
+}
+
+}  // namespace
+
+bool project_onto_capped_simplex(std::span<double> q) {
+  double sum = 0;
+  for (double& value : q) {
+    value = std::max(value, 0.0);
+    sum += value;
+  }
+  if (sum <= 1) return false;
+  // Michelot: shift by tau = (sum over the active set - 1) / its size, drop what falls below, until none
+  // does.
+  double tau = (sum - 1) / static_cast<double>(q.size());
+  for (;;) {
+    double active_sum = 0;
+    std::size_t active = 0;
+    for (const double value : q) {
+      if (value > tau) active_sum += value, ++active;
+    }
+    const double next = (active_sum - 1) / static_cast<double>(active);
+    if (!(next > tau)) break;
+    tau = next;
+  }
+  for (double& value : q) value = std::max(value - tau, 0.0);
+  return true;
+}
+
+MulticlassHinge::MulticlassHinge(std::vector<std::int32_t> label, Index classes, std::vector<double> weights,
+                                 double smoothing)
+    : label_(std::move(label)), classes_(classes), weights_(std::move(weights)), smoothing_(smoothing) {
+  if (!(smoothing >= 0)) throw InputError("the smoothing of the hinge must be 0 or positive");
+}
+
+double MulticlassHinge::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
+  std::vector<double> q(at(classes_));
+  double total = 0;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const Index y = label_[at(i)];
+    const double true_score = scores(i, y);
+    for (Index c = 0; c < classes_; ++c) q[at(c)] = 1 + scores(i, c) - true_score;
+    q[at(y)] = 0;  // never chosen: a margin of 0 adds nothing to value or residual
+    double value = 0;
+    double mass = 0;
+    if (smoothing_ > 0) {
+      for (double& margin : q) margin /= smoothing_;
+      project_onto_capped_simplex(q);
+      for (Index c = 0; c < classes_; ++c) {
+        const double p = q[at(c)];
+        if (p > 0) value += p * (1 + scores(i, c) - true_score - 0.5 * smoothing_ * p), mass += p;
+      }
+    } else {
+      value = hinge_choice(q);
+      mass = value > 0 ? 1 : 0;
+    }
+    const double weight = weights_[at(i)];
+    total += weight * value;
+    if (residual == nullptr) continue;
+    for (Index c = 0; c < classes_; ++c) (*residual)(i, c) = weight * q[at(c)];
+    (*residual)(i, y) = -weight * mass;
+  }
+  return total;
+}
+
+void MulticlassHinge::curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const {
+  std::vector<double> q(at(classes_));
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const Index y = label_[at(i)];
+    for (Index c = 0; c < classes_; ++c) q[at(c)] = (1 + scores(i, c) - scores(i, y)) / smoothing_;
+    q[at(y)] = 0;
+    const bool held = project_onto_capped_simplex(q);
+    const auto support =
+        static_cast<double>(std::count_if(q.begin(), q.end(), [](double p) { return p > 0; }));
+    const double scale = weights_[at(i)] / smoothing_;
+    for (Index c = 0; c < classes_; ++c) {
+      out(i, c) = q[at(c)] > 0 ? scale * (held ? 1 - 1 / support : 1) : 0;
+    }
+    out(i, y) = held ? 0 : scale * support;
+  }
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,290 @@
+#include "sharelearn/solve/design.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "kernels/panel_products.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+/// Columns of one piece of parallel work.
+constexpr Index kPieceColumns = 32;
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+Index pieces_of(Index columns) {
+  return (columns + kPieceColumns - 1) / kPieceColumns;
+}
+
+/// residual by rows (rows x outputs), which sparse columns read a row at a time.
+std::vector<double> by_rows(const Grid<double>& residual, ThreadPool& threads) {
+  const Index outputs = residual.cols();
+  std::vector<double> out(at(residual.rows() * outputs));
+  threads.for_each(blocks_of(residual.rows()), [&](Index block, int) {
+    const RowRange range = block_range(block, residual.rows());
+    for (Index c = 0; c < outputs; ++c) {
+      const double* from = residual.column(c);
+      for (Index i = range.begin; i < range.end; ++i) out[at(i * outputs + c)] = from[i];
+    }
+  });
+  return out;
+}
+
+struct Moments {
+  double weight = 0, sum = 0, squares = 0;
+  double mean() const { return weight > 0 ? sum / weight : 0; }
+  double centred(double mean) const { return std::max(squares - 2 * mean * sum + mean * mean * weight, 0.0); }
+};
+
+}  // namespace
+
+Design::Design(const Matrix& x, Index outputs, std::span<const double> row_weights, bool bias,
+               ThreadPool& threads)
+    : x_(x), outputs_(outputs), bias_(bias) {
+  centre(row_weights, threads);
+}
+
+Design::Design(const Matrix& x, std::vector<Index> task_begin, std::span<const double> row_weights, bool bias,
+               ThreadPool& threads)
+    : x_(x),
+      outputs_(static_cast<Index>(task_begin.size()) - 1),
+      bias_(bias),
+      task_begin_(std::move(task_begin)),
+      task_of_row_(at(x.rows())) {
+  for (Index t = 0; t < outputs_; ++t) {
+    std::fill(task_of_row_.begin() + task_begin_[at(t)], task_of_row_.begin() + task_begin_[at(t + 1)], t);
+  }
+  centre(row_weights, threads);
+}
+
+void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
+  const Index groups = own_rows() ? outputs_ : 1;
+  share_.assign(at(groups), 0.0);
+  for (Index i = 0; i < rows(); ++i) share_[at(own_rows() ? task_of_row_[at(i)] : 0)] += row_weights[at(i)];
+  if (bias_) mean_.assign(at(columns() * groups), 0.0);
+  scale_.assign(at(columns()), 0.0);
+  threads.for_each(pieces_of(columns()), [&](Index piece, int) {
+    std::vector<Moments> moments(at(groups));
+    std::vector<float> values(at(rows()));
+    for (Index j = piece * kPieceColumns; j < std::min(columns(), (piece + 1) * kPieceColumns); ++j) {
+      for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0};
+      const auto add = [&](Index i, double value) {
+        Moments& to = moments[at(own_rows() ? task_of_row_[at(i)] : 0)];
+        to.sum += row_weights[at(i)] * value;
+        to.squares += row_weights[at(i)] * value * value;
+      };
+      if (x_.is_sparse()) {
+        const auto rows_of = x_.sparse().column_rows(j);
+        const auto values_of = x_.sparse().column_values(j);
+        for (std::size_t e = 0; e < rows_of.size(); ++e) add(static_cast<Index>(rows_of[e]), values_of[e]);
+      } else {
+        for (Index i = 0; i < rows(); ++i) add(i, x_.dense()(i, j));
+      }
+      for (Index g = 0; g < groups; ++g) {
+        const double mean = bias_ ? moments[at(g)].mean() : 0;
+        if (bias_) mean_[at(j * groups + g)] = mean;
+        scale_[at(j)] = std::max(scale_[at(j)], moments[at(g)].centred(mean));
+      }
+    }
+  });
+}
+
+std::vector<double> Design::shifted_bias(std::span<const double> bias, std::span<const double> weights,
+                                         double sign) const {
+  std::vector<double> out(bias.begin(), bias.end());
+  for (Index j = 0; bias_ && j < columns(); ++j) {
+    for (Index c = 0; c < outputs_; ++c) out[at(c)] += sign * mean(j, c) * weights[at(j * outputs_ + c)];
+  }
+  return out;
+}
+
+std::vector<double> Design::true_bias(std::span<const double> bias, std::span<const double> weights) const {
+  return shifted_bias(bias, weights, -1);
+}
+
+std::vector<double> Design::centred_bias(std::span<const double> bias,
+                                         std::span<const double> weights) const {
+  return shifted_bias(bias, weights, 1);
+}
+
+std::vector<double> Design::residual_sums(const Grid<double>& residual) const {
+  std::vector<double> sums(at(outputs_), 0.0);
+  for (Index c = 0; c < residual.cols(); ++c) {
+    const double* r = residual.column(c);
+    for (Index i = 0; i < rows(); ++i) sums[at(own_rows() ? task_of_row_[at(i)] : c)] += r[i];
+  }
+  return sums;
+}
+
+void Design::column_gradient(std::span<const Index> columns, const Grid<double>& residual,
+                             std::span<const double> by_row, std::span<const double> sums,
+                             double* out) const {
+  const auto count = static_cast<Index>(columns.size());
+  std::fill(out, out + count * outputs_, 0.0);
+  if (x_.is_sparse()) {
+    for (Index a = 0; a < count; ++a) {
+      const auto rows_of = x_.sparse().column_rows(columns[at(a)]);
+      const auto values_of = x_.sparse().column_values(columns[at(a)]);
+      double* to = out + a * outputs_;
+      for (std::size_t e = 0; e < rows_of.size(); ++e) {
+        const double value = values_of[e];
+        if (own_rows()) {
+          to[task_of_row_[rows_of[e]]] += value * by_row[rows_of[e]];
+        } else {
+          const double* r = by_row.data() + static_cast<Index>(rows_of[e]) * outputs_;
+          for (Index c = 0; c < outputs_; ++c) to[c] += value * r[c];
+        }
+      }
+    }
+  } else {
+    std::vector<const float*> pointers(columns.size());
+    for (Index a = 0; a < count; ++a) pointers[at(a)] = x_.dense().column(columns[at(a)]);
+    if (own_rows()) {
+      for (Index t = 0; t < outputs_; ++t) {
+        const Index begin = task_begin_[at(t)];
+        kernels::add_correlations({pointers.data(), count, begin, task_begin_[at(t + 1)] - begin},
+                                  residual.column(0) + begin, residual.stride(), 1, out + t, outputs_);
+      }
+    } else {
+      for (Index block = 0; block < blocks_of(rows()); ++block) {
+        const RowRange range = block_range(block, rows());
+        kernels::add_correlations({pointers.data(), count, range.begin, range.size()},
+                                  residual.data() + range.begin, residual.stride(), outputs_, out, outputs_);
+      }
+    }
+  }
+  for (Index a = 0; bias_ && a < count; ++a) {
+    for (Index c = 0; c < outputs_; ++c) out[a * outputs_ + c] -= mean(columns[at(a)], c) * sums[at(c)];
+  }
+}
+
+void Design::gradient(const Grid<double>& residual, std::span<double> gradient, ThreadPool& threads) const {
+  std::vector<Index> all(at(columns()));
+  std::iota(all.begin(), all.end(), Index{0});
+  const auto sums = residual_sums(residual);
+  const auto rows_of = x_.is_sparse() ? by_rows(residual, threads) : std::vector<double>();
+  threads.for_each(pieces_of(columns()), [&](Index piece, int) {
+    const Index begin = piece * kPieceColumns;
+    const Index count = std::min(kPieceColumns, columns() - begin);
+    column_gradient({all.data() + begin, at(count)}, residual, rows_of, sums,
+                    gradient.data() + begin * outputs_);
+  });
+}
+
+ActiveColumns::ActiveColumns(const Design& design, std::vector<Index> columns)
+    : design_(design), columns_(std::move(columns)) {
+  if (!design_.x_.is_sparse()) {
+    for (const Index j : columns_) pointers_.push_back(design_.x_.dense().column(j));
+    return;
+  }
+  const SparseMatrix& x = design_.x_.sparse();
+  rows_.rows = x.rows;
+  rows_.cols = count();
+  rows_.start.assign(at(x.rows + 1), 0);
+  for (const Index j : columns_) {
+    for (const auto i : x.column_rows(j)) ++rows_.start[i + 1];
+  }
+  std::partial_sum(rows_.start.begin(), rows_.start.end(), rows_.start.begin());
+  rows_.column.resize(at(rows_.start.back()));
+  rows_.value.resize(at(rows_.start.back()));
+  std::vector<Index> next(rows_.start.begin(), rows_.start.end() - 1);
+  for (Index a = 0; a < count(); ++a) {
+    const auto rows_of = x.column_rows(columns_[at(a)]);
+    const auto values_of = x.column_values(columns_[at(a)]);
+    for (std::size_t e = 0; e < rows_of.size(); ++e) {
+      const auto to = at(next[rows_of[e]]++);
+      rows_.column[to] = static_cast<std::uint32_t>(a);
+      rows_.value[to] = values_of[e];
+    }
+  }
+}
+
+void ActiveColumns::dense_scores(RowRange range, std::span<const double> weights,
+                                 Grid<double>& scores) const {
+  const Index outputs = design_.outputs();
+  if (!design_.own_rows()) {
+    kernels::add_products({pointers_.data(), count(), range.begin, range.size()}, weights.data(), outputs,
+                          outputs, scores.data() + range.begin, scores.stride());
+    return;
+  }
+  for (Index i = range.begin; i < range.end;) {
+    const Index t = design_.task_of_row_[at(i)];
+    const Index end = std::min(range.end, design_.task_begin_[at(t + 1)]);
+    kernels::add_products({pointers_.data(), count(), i, end - i}, weights.data() + t, outputs, 1,
+                          scores.column(0) + i, scores.stride());
+    i = end;
+  }
+}
+
+void ActiveColumns::sparse_scores(RowRange range, std::span<const double> weights,
+                                  Grid<double>& scores) const {
+  const Index outputs = design_.outputs();
+  std::vector<double> row(at(outputs));
+  for (Index i = range.begin; i < range.end; ++i) {
+    const Index begin = rows_.start[at(i)], end = rows_.start[at(i + 1)];
+    if (design_.own_rows()) {
+      const Index t = design_.task_of_row_[at(i)];
+      double sum = 0;
+      for (Index e = begin; e < end; ++e) {
+        sum += rows_.value[at(e)] * weights[at(static_cast<Index>(rows_.column[at(e)]) * outputs + t)];
+      }
+      scores(i, 0) += sum;
+      continue;
+    }
+    std::fill(row.begin(), row.end(), 0.0);
+    for (Index e = begin; e < end; ++e) {
+      const double value = rows_.value[at(e)];
+      const double* w = weights.data() + static_cast<Index>(rows_.column[at(e)]) * outputs;
+      for (Index c = 0; c < outputs; ++c) row[at(c)] += value * w[c];
+    }
+    for (Index c = 0; c < outputs; ++c) scores(i, c) += row[at(c)];
+  }
+}
+
+void ActiveColumns::scores(std::span<const double> weights, std::span<const double> bias,
+                           const Grid<double>* offset, Grid<double>& scores, ThreadPool& threads) const {
+  const Index outputs = design_.outputs();
+  std::vector<double> base(at(outputs), 0.0);
+  if (design_.has_bias()) {
+    std::copy(bias.begin(), bias.end(), base.begin());
+    for (Index a = 0; a < count(); ++a) {
+      for (Index c = 0; c < outputs; ++c) {
+        base[at(c)] -= design_.mean(columns_[at(a)], c) * weights[at(a * outputs + c)];
+      }
+    }
+  }
+  threads.for_each(blocks_of(design_.rows()), [&](Index block, int) {
+    const RowRange range = block_range(block, design_.rows());
+    for (Index c = 0; c < scores.cols(); ++c) {
+      double* to = scores.column(c);
+      for (Index i = range.begin; i < range.end; ++i) {
+        const double start = base[at(design_.own_rows() ? design_.task_of_row_[at(i)] : c)];
+        to[i] = start + (offset != nullptr ? (*offset)(i, c) : 0.0);
+      }
+    }
+    if (design_.x_.is_sparse()) {
+      sparse_scores(range, weights, scores);
+    } else {
+      dense_scores(range, weights, scores);
+    }
+  });
+}
+
+void ActiveColumns::gradient(const Grid<double>& residual, std::span<double> gradient,
+                             ThreadPool& threads) const {
+  const auto sums = design_.residual_sums(residual);
+  const auto rows_of = design_.x_.is_sparse() ? by_rows(residual, threads) : std::vector<double>();
+  threads.for_each(pieces_of(count()), [&](Index piece, int) {
+    const Index begin = piece * kPieceColumns;
+    const Index width = std::min(kPieceColumns, count() - begin);
+    design_.column_gradient({columns_.data() + begin, at(width)}, residual, rows_of, sums,
+                            gradient.data() + begin * design_.outputs());
+  });
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,162 @@
+// Algorithm 1: every level's objective against a slow solver written for the test, and what it implies.
+#include "sharelearn/learn/cascade.hpp"
+
+#include <gtest/gtest.h>
+
+#include "learn/cascade_problem.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using testing::random_classes;
+using testing::random_tasks;
+using testing::Sizes;
+using testing::SlowLevel;
+
+Eigen::MatrixXd level_scores(const SlowLevel& slow, const CompositePoint& point, Index k) {
+  const auto columns = slow.x().cols();
+  const Eigen::MatrixXd w =
+      Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+          point.weights.data(), columns, k);
+  Eigen::MatrixXd scores = slow.x() * w;
+  if (!point.bias.empty()) scores.rowwise() += Eigen::Map<const Eigen::RowVectorXd>(point.bias.data(), k);
+  return scores;
+}
+
+void expect_every_level_optimal(const JointData& data, CascadeOptions options) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const Cascade cascade = fit_cascade(data, options, context);
+  const SlowLevel slow(data, options.loss, options.smoothing);
+  Eigen::MatrixXd offset = Eigen::MatrixXd::Zero(data.rows(), data.outputs());
+  for (const CascadeLevel& level : cascade.levels) {
+    const double best = slow.minimum(offset, level.phi, level.mix, options.bias, 6000);
+    EXPECT_TRUE(level.report.converged);
+    EXPECT_NEAR(level.report.objective, best, 1e-6 * best);
+    EXPECT_NEAR(level.report.objective, level.report.loss + level.report.penalty, 1e-12);
+    offset += level_scores(slow, level.increment, data.outputs());
+    Eigen::MatrixXd unused;
+    EXPECT_NEAR(slow.loss(offset, unused), level.report.loss, 1e-9);
+  }
+}
+
+CascadeOptions three_levels(JointLoss loss) {
+  return {.loss = loss, .levels = 3, .phi = {0.1, 0.05, 0.02}, .tolerance = 1e-7};
+}
+
+TEST(cascade, multiclass_hinge_levels_reach_the_independent_optimum) {
+  expect_every_level_optimal(random_classes({}, 1), three_levels(JointLoss::multiclass_hinge));
+}
+
+TEST(cascade, multiclass_logistic_levels_reach_the_independent_optimum) {
+  expect_every_level_optimal(random_classes({.outputs = 4}, 2), three_levels(JointLoss::multiclass_logistic));
+}
+
+TEST(cascade, multitask_hinge_levels_reach_the_independent_optimum) {
+  expect_every_level_optimal(random_tasks({}, false, 3), three_levels(JointLoss::multitask_hinge));
+}
+
+TEST(cascade, multitask_logistic_levels_without_bias_reach_the_independent_optimum) {
+  CascadeOptions options = three_levels(JointLoss::multitask_logistic);
+  options.bias = false;
+  expect_every_level_optimal(random_tasks({}, false, 4), options);
+}
+
+TEST(cascade, tasks_with_own_rows_reach_the_independent_optimum) {
+  CascadeOptions options = three_levels(JointLoss::multitask_hinge);
+  options.phi = {0.05, 0.03, 0.01};
+  expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
+}
+
+TEST(cascade, small_smoothing_is_reached_by_annealing) {
+  CascadeOptions options = three_levels(JointLoss::multitask_hinge);
+  options.smoothing = 0.05;
+  options.levels = 1;
+  options.phi = {0.05};
+  ThreadPool threads(1);
+  Context context{threads};
+  const JointData data = random_tasks({}, false, 6);
+  const double best = SlowLevel(data, options.loss, options.smoothing)
+                          .minimum(Eigen::MatrixXd::Zero(data.rows(), data.outputs()), 0.05, 0, true, 30000);
+  EXPECT_NEAR(fit_cascade(data, options, context).levels[0].report.objective, best, 1e-6 * best);
+}
+
+TEST(cascade, many_columns_through_working_sets_and_sparse_storage_give_one_optimum) {
+  ThreadPool threads(1);
+  Context context{threads};
+  for (const bool own_rows : {false, true}) {
+    JointData data = random_tasks({.rows = 90, .columns = 300, .outputs = 4}, own_rows, 7);
+    CascadeOptions options = three_levels(JointLoss::multitask_hinge);
+    options.phi = {0.06, 0.05, 0.04};
+    const Cascade dense = fit_cascade(data, options, context);
+    data.x = testing::sparse_copy(data.x.to_dense());
+    const Cascade sparse = fit_cascade(data, options, context);
+    const double slow = SlowLevel(data, options.loss, options.smoothing)
+                            .minimum(Eigen::MatrixXd::Zero(90, 4), 0.06, 0, true, 12000);
+    EXPECT_NEAR(dense.levels[0].report.objective, slow, 2e-6 * slow);
+    for (std::size_t l = 0; l < 3; ++l) {
+      EXPECT_TRUE(dense.levels[l].report.converged);
+      EXPECT_NEAR(dense.levels[l].report.objective, sparse.levels[l].report.objective,
+                  1e-6 * dense.levels[l].report.objective);
+    }
+  }
+}
+
+TEST(cascade, the_loss_falls_from_level_to_level) {
+  ThreadPool threads(1);
+  Context context{threads};
+  CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 5, .phi = {0.1}};
+  const Cascade cascade = fit_cascade(random_classes({.rows = 100}, 8), options, context);
+  for (std::size_t l = 1; l < cascade.levels.size(); ++l) {
+    // The increment 0 is open to level l, so its objective is at most the loss before it.
+    EXPECT_LE(cascade.levels[l].report.objective, cascade.levels[l - 1].report.loss * (1 + 1e-9));
+    EXPECT_LE(cascade.levels[l].report.loss, cascade.levels[l].report.objective);
+  }
+}
+
+TEST(cascade, scores_of_all_levels_are_those_of_training) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const JointData data = random_tasks({.rows = 70}, true, 9);
+  const Cascade cascade = fit_cascade(data, three_levels(JointLoss::multitask_hinge), context);
+  const Grid<double> scores = cascade_scores(cascade, data, 3, threads);
+  for (Index i = 0; i < data.rows(); ++i) EXPECT_NEAR(scores(i, 0), cascade.scores(i, 0), 1e-12);
+}
+
+TEST(cascade, above_the_largest_phi_no_feature_is_used_and_below_it_one_is) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const JointData data = random_classes({}, 10);
+  for (const double mix : {0.0, 0.5, 1.0}) {
+    CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 1, .mix = {mix}};
+    const double top = largest_phi(data, options, mix, context);
+    options.phi = {top * 1.001};
+    EXPECT_EQ(fit_cascade(data, options, context).levels[0].report.penalty, 0);
+    options.phi = {top * 0.99};
+    EXPECT_GT(fit_cascade(data, options, context).levels[0].report.penalty, 0);
+  }
+}
+
+TEST(cascade, results_are_the_same_bits_for_any_number_of_threads) {
+  const JointData data = random_classes({.rows = 3000, .columns = 40, .outputs = 5}, 11);
+  std::vector<double> reference;
+  for (const int count : {1, 3}) {
+    ThreadPool threads(count);
+    Context context{threads};
+    const Cascade cascade = fit_cascade(data, {.levels = 2, .phi = {0.02}}, context);
+    if (reference.empty()) reference = cascade.levels[1].increment.weights;
+    EXPECT_EQ(cascade.levels[1].increment.weights, reference);
+  }
+}
+
+TEST(cascade, options_that_do_not_fit_are_named) {
+  EXPECT_THROW(complete({.levels = 0, .phi = {1}}), InputError);
+  EXPECT_THROW(complete({.levels = 3, .phi = {1, 2}}), InputError);
+  EXPECT_THROW(complete({.levels = 2, .mix = {0, 1.5}, .phi = {1}}), InputError);
+  EXPECT_THROW(complete({.levels = 1, .phi = {-1}}), InputError);
+  EXPECT_THROW(complete({.levels = 1, .phi = {1}, .smoothing = 0}), InputError);
+}
+
+}  // namespace
+}  // namespace sharelearn
