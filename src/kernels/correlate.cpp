@@ -1,9 +1,11 @@
 // correlate and multiply_add: register-tiled products of tall matrices.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/correlate.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/kernels.hpp"
@@ -23,26 +25,36 @@ HWY_INLINE hn::Vec<D> load_as(D d, const float* p) {
   }
 }
 
-/// A tile of XC columns of x by RC columns of r. One accumulator a pair: its order of summation is the tile's
-/// affair nowhere.
+/// Columns of x taken together: with 3 of r they leave registers free to hold what is loaded.
+constexpr int kStrip = 3;
+
+/// A tile of XC columns of x by RC columns of r, one accumulator a pair: a pair's order of summation is the
+/// same in every tile. Meanwhile it fetches columns [ahead, ahead_end) of the next strip of x: a column's
+/// share of a block is too short for the processor to guess what comes next.
 template <int XC, int RC, class T>
 HWY_INLINE void tile(const float* HWY_RESTRICT x, Index x_stride, const T* HWY_RESTRICT r, Index r_stride,
-                     Index rows, double* HWY_RESTRICT sums, Index sums_stride) {
+                     Index rows, double* HWY_RESTRICT sums, Index sums_stride, int ahead, int ahead_end) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<Index>(hn::Lanes(d));
   hn::Vec<decltype(d)> acc[XC][RC];
   for (int a = 0; a < XC; ++a) {
     for (int c = 0; c < RC; ++c) acc[a][c] = hn::Zero(d);
   }
-  Index i = 0;
-  for (; i + lanes <= rows; i += lanes) {
+  const auto step = [&](Index at) HWY_ATTR {
     hn::Vec<decltype(d)> rv[RC];
-    for (int c = 0; c < RC; ++c) rv[c] = hn::LoadU(d, r + c * r_stride + i);
+    for (int c = 0; c < RC; ++c) rv[c] = hn::LoadU(d, r + c * r_stride + at);
     for (int a = 0; a < XC; ++a) {
-      const auto xv = load_as(d, x + a * x_stride + i);
+      const auto xv = load_as(d, x + a * x_stride + at);
       for (int c = 0; c < RC; ++c) acc[a][c] = hn::MulAdd(xv, rv[c], acc[a][c]);
     }
+  };
+  Index i = 0;
+  for (; i + 2 * lanes <= rows; i += 2 * lanes) {
+    for (int a = ahead; a < ahead_end; ++a) hwy::Prefetch(x + (a + XC) * x_stride + i);
+    step(i);
+    step(i + lanes);
   }
+  for (; i + lanes <= rows; i += lanes) step(i);
   for (int a = 0; a < XC; ++a) {
     for (int c = 0; c < RC; ++c) {
       auto total = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, acc[a][c])));
@@ -57,24 +69,36 @@ HWY_INLINE void tile(const float* HWY_RESTRICT x, Index x_stride, const T* HWY_R
 /// All columns of r against XC columns of x, in tiles of 3; a lone last column is avoided by 2 + 2.
 template <int XC, class T>
 HWY_INLINE void strip(const float* x, Index x_stride, Block<T> r, Index rows, double* sums) {
+  // Tile t fetches column t of the next strip, the last tile whatever is left.
+  int ahead = 0;
+  const auto part = [&](auto width, Index c) HWY_ATTR {
+    constexpr int columns = decltype(width)::value;
+    const int ahead_end = c + columns == r.columns ? XC : std::min(ahead + 1, XC);
+    tile<XC, columns>(x, x_stride, r.data + c * r.stride, r.stride, rows, sums + c, r.columns, ahead,
+                      ahead_end);
+    ahead = ahead_end;
+  };
   Index c = 0;
-  while (r.columns - c >= 3 && r.columns - c != 4) {
-    tile<XC, 3>(x, x_stride, r.data + c * r.stride, r.stride, rows, sums + c, r.columns);
-    c += 3;
-  }
-  for (; r.columns - c >= 2; c += 2) {
-    tile<XC, 2>(x, x_stride, r.data + c * r.stride, r.stride, rows, sums + c, r.columns);
-  }
-  if (c < r.columns) tile<XC, 1>(x, x_stride, r.data + c * r.stride, r.stride, rows, sums + c, r.columns);
+  for (; r.columns - c >= 3 && r.columns - c != 4; c += 3) part(std::integral_constant<int, 3>(), c);
+  for (; r.columns - c >= 2; c += 2) part(std::integral_constant<int, 2>(), c);
+  if (c < r.columns) part(std::integral_constant<int, 1>(), c);
 }
+
+/// Rows taken at a time: few enough that r's share stays in the first cache while the columns of x pass by.
+constexpr Index kRows = 512;
 
 template <class T>
 HWY_INLINE void correlate_any(Block<float> x, Block<T> r, Index rows, double* sums) {
-  Index a = 0;
-  for (; a + 4 <= x.columns; a += 4) {
-    strip<4>(x.data + a * x.stride, x.stride, r, rows, sums + a * r.columns);
+  for (Index begin = 0; begin < rows; begin += kRows) {
+    const Index count = std::min(kRows, rows - begin);
+    const Block<T> part{r.data + begin, r.stride, r.columns};
+    const float* columns = x.data + begin;
+    Index a = 0;
+    for (; a + kStrip <= x.columns; a += kStrip) {
+      strip<kStrip>(columns + a * x.stride, x.stride, part, count, sums + a * r.columns);
+    }
+    for (; a < x.columns; ++a) strip<1>(columns + a * x.stride, x.stride, part, count, sums + a * r.columns);
   }
-  for (; a < x.columns; ++a) strip<1>(x.data + a * x.stride, x.stride, r, rows, sums + a * r.columns);
 }
 
 void correlate_float(Block<float> x, Block<float> r, Index rows, double* sums) {
