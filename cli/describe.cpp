@@ -2,6 +2,9 @@
 #include <fmt/core.h>
 
 #include "command.hpp"
+#include "sharelearn/learn/bounds.hpp"
+#include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -14,6 +17,10 @@ class DescribeCommand : public Command {
     app.add_option("MODEL", model_, "A model that fit wrote")->required();
     app.add_option("--features", features_, "Show the model of at most this many features")
         ->check(CLI::NonNegativeNumber);
+    app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model");
+    app.add_option("--delta", delta_, "With --bounds: chance that Theorem 1 may fail")
+        ->check(CLI::Range(1e-12, 1.0))
+        ->capture_default_str();
   }
   int run() override {
     const ModelPtr model = load_model(model_);
@@ -24,13 +31,47 @@ class DescribeCommand : public Command {
         fmt::print("{} {}\n", key, value.dump());
     }
     fmt::print("{}", model->describe());
+    if (bounds_) print_bounds(*model);
     return 0;
   }
 
  private:
+  void print_bounds(const Model& model) const;
   std::string model_;
   Index features_ = -1;
+  bool bounds_ = false;
+  double delta_ = 0.05;
 };
+
+/// Theorems 1 and 2 of paper 000 with the model's own figures; W* of Theorem 2 is the model's W.
+void DescribeCommand::print_bounds(const Model& model) const {
+  const auto* linear = dynamic_cast<const LinearModel*>(&model);
+  const nlohmann::json& about = model.about;
+  if (linear == nullptr || linear->kind_of_output != OutputKind::classes || linear->increments) {
+    throw InputError(fmt::format("{}: --bounds needs a model of classes with one set of weights", model_));
+  }
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json& data = about.contains("data") ? about["data"] : none;
+  const nlohmann::json& summary = about.contains("summary") ? about["summary"] : none;
+  const RunSize run{.features = model.features_used(),
+                    .classes = std::ssize(model.output_names()),
+                    .candidates = summary.value("candidates", data.value("d", model.columns())),
+                    .rows = data.value("m", Index{0})};
+  if (run.rows < 1) throw InputError(fmt::format("{}: the model does not say how many rows it saw", model_));
+  const Stage& stage = linear->stages[static_cast<std::size_t>(linear->stage)];
+  const double norm = linf1_norm(stage.weights, run.classes);
+  fmt::print("bounds: T {} features, k {} classes, d {} candidates, {} rows, delta {}\n", run.features,
+             run.classes, run.candidates, run.rows, delta_);
+  fmt::print(
+      "theorem 1: true error <= training error {}+ O({:.4g})\n",
+      summary.contains("train_error") ? fmt::format("{:.4g} ", summary["train_error"].get<double>()) : "",
+      generalisation_term(run, delta_));
+  fmt::print("theorem 2: ||W||_inf,1 {:.6g}; rounds sufficient for the loss of this W + epsilon:", norm);
+  for (const double epsilon : {1.0, 0.1, 0.01}) {
+    fmt::print(" {:.0f} (epsilon {})", rounds_sufficient(norm, epsilon), epsilon);
+  }
+  fmt::print("\n");
+}
 
 }  // namespace
 

@@ -133,8 +133,8 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   // The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed
   // alone.
   result.model->about = {{"method", name()}, {"options", options}, {"data", report["data"]}};
-  for (const char* key :
-       {"objective", "loss", "penalty", "train_error", "test_error", "features_used", "lambda"}) {
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
+                          "candidates", "lambda"}) {
     if (report.contains(key)) result.model->about["summary"][key] = report[key];
   }
   if (!common.model.empty()) save_model(*result.model, common.model);

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 
+#include "groups.hpp"
 #include "method.hpp"
 #include "methods.hpp"
+#include "pool_options.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/model/path_scores.hpp"
 #include "sharelearn/report/plot.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
-#include "sharelearn/solve/design_problem.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -21,38 +22,37 @@ namespace {
 constexpr double kMargin = 1;  // eqn (3) of paper 000
 constexpr double kTolerance = 1e-9;
 
-/// Errors of a test set, round by round: the columns of chosen features, computed once each.
-class TestSet {
- public:
-  TestSet(const Dataset& data, const Scaling& scaling, const std::vector<std::string>& classes,
-          ThreadPool& threads)
-      : columns_(data.x, scaling),
-        truth_(classes_of(data, classes)),
-        design_(data.rows(), 0),
-        threads_(threads),
-        weights_(data.weight) {}
+Grid<double> test_scores(PathScores& test, const ShareBoostResult& result) {
+  return test.scores(result.features, result.stages.back().weights, result.stages.back().bias);
+}
 
-  Grid<double> scores(const ShareBoostResult& result) {
-    const auto k = static_cast<Index>(truth_.names.size());
-    for (; evaluated_ < result.features.size(); ++evaluated_) {
-      const Feature& feature = *result.features[evaluated_];
-      design_.append_columns(feature.width());
-      feature.evaluate(columns_, design_, design_.cols() - feature.width());
+double test_error(PathScores& test, const ShareBoostResult& result) {
+  return error_rate(test_scores(test, result), test.truth(), test.weights());
+}
+
+/// Rows held out to see when more features stop helping.
+struct Validation {
+  Validation(FitInput& input, const Classes& classes, double fraction)
+      : split(stratified_holdout(classes.of_row, fraction, input.context.seed)),
+        data(select_rows(input.train, split.test)) {
+    if (split.test.empty() || split.train.empty()) {
+      throw InputError(
+          fmt::format("--validation {} of {} rows leaves an empty part", fraction, input.train.rows()));
     }
-    Grid<double> scores(design_.rows(), k);
-    linear_scores(design_, result.stages.back().weights, result.stages.back().bias, scores, threads_);
-    return scores;
+    input.train = select_rows(input.train, split.train);
   }
-  const std::vector<std::int32_t>& truth() const { return truth_.of_row; }
-  const std::vector<double>& weights() const { return weights_; }
-
- private:
-  ScaledColumns columns_;
-  Classes truth_;
-  Grid<float> design_;
-  std::size_t evaluated_ = 0;
-  ThreadPool& threads_;
-  const std::vector<double>& weights_;
+  /// Takes the error after one more round; false when `patience` features brought nothing.
+  bool go_on(double error, Index features, Index patience) {
+    if (error < least) {
+      least = error;
+      best = features;
+    }
+    return features - best < patience;
+  }
+  Split split;
+  Dataset data;
+  double least = 2;
+  Index best = 0;
 };
 
 class ShareBoostMethod : public Method {
@@ -67,8 +67,31 @@ class ShareBoostMethod : public Method {
              "How many features to choose; every smaller number is kept in the model")
         ->check(CLI::PositiveNumber)
         ->default_str("20, or all if there are fewer");
+    declare_pool(options, pool_);
+    options.add_choice(
+        "--rule", rule_, {"gradient", "gradient-l2", "line", "column", "exact"},
+        "What makes a candidate the best: the l1 or l2 norm of its gradient, or the decrease of "
+        "the loss along it, with the best new column, or after correcting all");
+    options.add("--shortlist", shortlist_, "Candidates that the rules line, column and exact try; 0: all")
+        ->check(CLI::NonNegativeNumber);
+    options.add("--per-round", per_round_, "Candidates (or groups) that enter in one round")
+        ->check(CLI::PositiveNumber);
+    options.add("--groups", groups_, "File of groups that enter together: a line of columns each");
+    options.add("--costs", costs_, "File of costs, one a group (without --groups one a candidate)");
     options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")
         ->check(CLI::NonNegativeNumber);
+    options.add("--smooth-l1", penalty_.l1, "Weight of the smoothed sum of magnitudes")
+        ->check(CLI::NonNegativeNumber);
+    options
+        .add("--smooth-l1linf", penalty_.l1_linf,
+             "Weight of the smoothed sum of each feature's largest magnitude")
+        ->check(CLI::NonNegativeNumber);
+    options.add("--beta", penalty_.beta, "Sharpness of the smoothed penalties, at least 1")
+        ->check(CLI::Range(1.0, 1e6));
+    options.add("--validation", validation_, "Fraction of the training rows that decide when to stop")
+        ->check(CLI::Range(0.0, 0.9));
+    options.add("--patience", patience_, "Features without a lower validation error before stopping")
+        ->check(CLI::PositiveNumber);
     options.add_choice("--solver", solver_, {"lbfgs", "newton", "nesterov"}, "Solver of the corrective step");
     options.add("--folds", folds_, "Choose the number of features by cross-validation over this many folds")
         ->check(CLI::Range(0, 100));
@@ -77,12 +100,22 @@ class ShareBoostMethod : public Method {
   FitResult fit(FitInput& input) override;
 
  private:
+  std::unique_ptr<Pool> pool_of(const Matrix& x, const Classes& classes, const Context& context) const {
+    return make_pool({x, classes.of_row, classes.count()}, pool_, context.seed, context.threads);
+  }
   ShareBoostOptions learner_options(const FitInput& input, Index candidates) const;
   Index choose_by_folds(const FitInput& input, const Classes& classes, nlohmann::json& report) const;
   void draw(const nlohmann::json& rounds) const;
 
   Index features_ = 0;
+  PoolOptions pool_;
+  std::string rule_ = "gradient";
+  Index shortlist_ = ShareBoostOptions{}.shortlist;
+  Index per_round_ = 1;
+  std::string groups_, costs_;
   SmoothPenalty penalty_;
+  double validation_ = 0;
+  Index patience_ = 20;
   std::string solver_ = "lbfgs";
   int folds_ = 0;
   std::string plot_;
@@ -98,6 +131,8 @@ std::string_view text_of(ShareBoostStop stop) {
       return "no candidate is left";
     case ShareBoostStop::cancelled:
       return "cancelled";
+    case ShareBoostStop::observer:
+      return "the validation error went down no more";
   }
   return "";
 }
@@ -141,6 +176,13 @@ std::shared_ptr<LinearModel> model_of(const ShareBoostResult& result, const Clas
   return model;
 }
 
+ChoiceRule rule_from(std::string_view name) {
+  if (name == "line") return ChoiceRule::line;
+  if (name == "column") return ChoiceRule::column;
+  if (name == "exact") return ChoiceRule::exact;
+  return ChoiceRule::gradient;
+}
+
 ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index candidates) const {
   ShareBoostOptions options;
   options.features = features_ > 0 ? features_ : std::min<Index>(20, candidates);
@@ -149,6 +191,16 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
                                  options.features, candidates));
   }
   options.bias = input.common.bias;
+  options.norm = rule_ == "gradient-l2" ? Norm::l2 : Norm::l1;
+  options.rule = rule_from(rule_);
+  options.shortlist = shortlist_;
+  options.per_round = per_round_;
+  if (!groups_.empty()) {
+    const bool named = pool_.name == "columns";
+    options.groups.members =
+        read_groups(groups_, named ? input.train.column_names : std::vector<std::string>(), candidates);
+  }
+  if (!costs_.empty()) (groups_.empty() ? options.cost : options.groups.cost) = read_costs(costs_);
   options.penalty = penalty_;
   options.corrective.method = solver_ == "newton"  ? CorrectiveMethod::newton
                               : solver_ == "lbfgs" ? CorrectiveMethod::lbfgs
@@ -168,14 +220,14 @@ Index ShareBoostMethod::choose_by_folds(const FitInput& input, const Classes& cl
     const Scaling scaling =
         Scaling::fit(train.x, input.common.scaling(default_scaling()), input.context.threads);
     scaling.apply(train.x, input.context.threads);
-    ColumnPool pool(train.x);
     const Classes known = classes_of(train, classes.names);
+    const auto pool = pool_of(train.x, known, input.context);
     const MulticlassLogistic loss(known.of_row, classes.count(), normalised_weights(train), kMargin);
-    TestSet held_out(test, scaling, classes.names, input.context.threads);
+    PathScores held_out(test, scaling, classes.names, input.context.threads);
     std::vector<double> errors;
-    shareboost(pool, loss, learner_options(input, pool.candidates()), input.context,
+    shareboost(*pool, loss, learner_options(input, pool->candidates()), input.context,
                [&](const ShareBoostResult& result, const Grid<double>&) {
-                 errors.push_back(error_rate(held_out.scores(result), held_out.truth(), held_out.weights()));
+                 errors.resize(result.chosen.size(), test_error(held_out, result));
                  input.context.monitor.progress(fmt::format("fold {} of {}", fold + 1, folds_),
                                                 static_cast<Index>(errors.size()), features_, "");
                  return true;
@@ -205,37 +257,48 @@ void ShareBoostMethod::draw(const nlohmann::json& rounds) const {
 
 FitResult ShareBoostMethod::fit(FitInput& input) {
   ThreadPool& threads = input.context.threads;
-  const Classes classes = classes_of(input.train);
   nlohmann::json report;
-  const Index chosen_by_folds = folds_ > 1 ? choose_by_folds(input, classes, report) : 0;
+  const Classes all = classes_of(input.train);
+  const Index chosen_by_folds = folds_ > 1 ? choose_by_folds(input, all, report) : 0;
+  std::optional<Validation> validation;
+  if (validation_ > 0) validation.emplace(input, all, validation_);
+  const Classes classes = classes_of(input.train, all.names);
 
   const Scaling scaling = Scaling::fit(input.train.x, input.common.scaling(default_scaling()), threads);
   scaling.apply(input.train.x, threads);
-  ColumnPool pool(input.train.x);
+  const auto pool = pool_of(input.train.x, classes, input.context);
   const MulticlassLogistic loss(classes.of_row, classes.count(), input.weights(&classes), kMargin);
-  const ShareBoostOptions options = learner_options(input, pool.candidates());
-  std::optional<TestSet> test;
+  const ShareBoostOptions options = learner_options(input, pool->candidates());
+  std::optional<PathScores> test, held_out;
   if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
-  ClassMetrics last_test;
+  if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);
 
   report["rounds"] = nlohmann::json::array();
   const auto after_round = [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
     nlohmann::json round = round_report(so_far, input.train.column_names);
     round["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
     if (test) {
-      last_test = class_metrics(test->scores(so_far), test->truth(), test->weights());
-      round["test_error"] = last_test.error;
+      const ClassMetrics metrics = class_metrics(test_scores(*test, so_far), test->truth(), test->weights());
+      round["test_error"] = metrics.error;
+      round["coverage"] = metrics.coverage;
+    }
+    bool go_on = true;
+    if (validation) {
+      round["validation_error"] = test_error(*held_out, so_far);
+      go_on = validation->go_on(round["validation_error"], std::ssize(so_far.chosen), patience_);
     }
     const double shown = round.value("test_error", round["train_error"].get<double>());
-    input.context.monitor.progress("features", static_cast<Index>(so_far.chosen.size()), options.features,
+    input.context.monitor.progress("features", std::ssize(so_far.chosen), options.features,
                                    fmt::format("{} error {:.4f}", test ? "test" : "train", shown));
     report["rounds"].push_back(std::move(round));
-    return true;
+    return go_on;
   };
-  const ShareBoostResult result = shareboost(pool, loss, options, input.context, after_round);
+  const ShareBoostResult result = shareboost(*pool, loss, options, input.context, after_round);
 
   auto model = model_of(result, classes, input.train, scaling);
   if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
+  if (validation && validation->best > 0) model->use_features(validation->best);
+  report["candidates"] = pool->candidates();
   const CorrectiveReport& end = result.stages.back().report;
   report["start"] = {{"objective", result.stages.front().report.objective},
                      {"gradient_norm", result.stages.front().report.gradient_norm}};
@@ -244,11 +307,10 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   report["penalty"] = end.penalty;
   report["converged"] = end.converged;
   report["stop"] = text_of(result.stop);
-  if (!report["rounds"].empty()) {
-    report["train_error"] = report["rounds"].back()["train_error"];
-    if (test) {
-      report["test_error"] = last_test.error;
-      report["coverage"] = last_test.coverage;
+  for (const auto& round : report["rounds"]) {  // the errors are those of the stage in use
+    if (round["features_used"] > model->stages[static_cast<std::size_t>(model->stage)].features) break;
+    for (const char* key : {"train_error", "validation_error", "test_error", "coverage"}) {
+      if (round.contains(key)) report[key] = round[key];
     }
   }
   add_sparsity(*model, report);

@@ -8,6 +8,8 @@ namespace sharelearn::cli {
 std::vector<std::unique_ptr<Method>> all_methods() {
   std::vector<std::unique_ptr<Method>> methods;
   methods.push_back(shareboost_method());
+  methods.push_back(onevsrest_method());
+  methods.push_back(jointboost_method());
   methods.push_back(cascade_method());
   return methods;
 }

@@ -8,6 +8,8 @@ namespace sharelearn::cli {
 class Method;
 
 std::unique_ptr<Method> shareboost_method();
+std::unique_ptr<Method> onevsrest_method();
+std::unique_ptr<Method> jointboost_method();
 std::unique_ptr<Method> cascade_method();
 
 }  // namespace sharelearn::cli

@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "learn/choice.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -16,6 +18,7 @@ class Booster {
         loss_(loss),
         options_(options),
         context_(context),
+        chooser_(pool, loss, options, context.threads),
         design_(pool.rows(), 0),
         excluded_(static_cast<std::size_t>(pool.candidates()), 0),
         start_(Clock::now()) {
@@ -23,24 +26,24 @@ class Booster {
     if (options.bias) state_.w.assign(static_cast<std::size_t>(loss.outputs()), 0.0);
   }
 
-  /// Steps 3-4: the candidate whose gradient column is largest.
-  std::vector<Ranked> best_candidates() const {
-    RankOptions rank_options{.norm = options_.norm, .count = 1};
-    rank_options.excluded = excluded_;
-    return rank(pool_, state_.residual, rank_options, context_.threads);
+  /// Steps 3-4: the candidates that promise most, as the rule has it.
+  std::vector<Choice> best_choices() const {
+    const Index room = options_.features - std::ssize(result_.chosen);
+    return chooser_.choose({design_, state_, result_.stages.back().report.objective, excluded_, room});
   }
 
   /// Step 5: I <- I + {r}. The new weights start at zero, the others where they are.
-  void include(const Ranked& best) {
+  void include(Index candidate) {
     const Index column = design_.cols();
     design_.append_columns(pool_.width());
-    pool_.values(best.candidate, design_, column);
-    excluded_[static_cast<std::size_t>(best.candidate)] = 1;
+    pool_.values(candidate, design_, column);
+    excluded_[static_cast<std::size_t>(candidate)] = 1;
     const auto bias = state_.w.end() - (options_.bias ? loss_.outputs() : 0);
     state_.w.insert(bias, static_cast<std::size_t>(pool_.width() * loss_.outputs()), 0.0);
-    result_.chosen.push_back(best.candidate);
-    result_.features.push_back(pool_.feature(best.candidate));
-    pool_.chosen(best.candidate);
+    result_.chosen.push_back(candidate);
+    result_.features.push_back(pool_.feature(candidate));
+    pool_.chosen(candidate);
+    excluded_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
   }
 
   /// Step 6: re-optimise all weights of I.
@@ -56,6 +59,7 @@ class Booster {
     result_.stages.push_back(std::move(stage));
   }
 
+  bool is_exhausted() const { return std::ssize(result_.chosen) == pool_.candidates(); }
   ShareBoostResult& result() { return result_; }
   const Grid<double>& scores() const { return state_.scores; }
 
@@ -64,6 +68,7 @@ class Booster {
   const Loss& loss_;
   const ShareBoostOptions& options_;
   const Context& context_;
+  Chooser chooser_;
   Grid<float> design_;
   CorrectiveState state_;
   std::vector<char> excluded_;
@@ -78,19 +83,26 @@ ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOption
   Booster booster(pool, loss, options, context);
   ShareBoostResult& result = booster.result();
   booster.correct({}, 0);
-  for (Index round = 1; round <= options.features; ++round) {
+  while (std::ssize(result.chosen) < options.features) {
     if (context.monitor.cancelled()) {
       result.stop = ShareBoostStop::cancelled;
       break;
     }
-    const std::vector<Ranked> best = booster.best_candidates();
-    if (best.empty() || best.front().score <= options.least_score) {
-      result.stop = best.empty() ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
+    const std::vector<Choice> best = booster.best_choices();
+    if (best.empty()) {
+      result.stop = booster.is_exhausted() ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
       break;
     }
-    booster.include(best.front());
-    booster.correct({best.front().candidate}, best.front().score);
-    if (after_round && !after_round(result, booster.scores())) break;
+    std::vector<Index> entering;
+    for (const Choice& choice : best) {
+      entering.insert(entering.end(), choice.candidates.begin(), choice.candidates.end());
+    }
+    for (const Index candidate : entering) booster.include(candidate);
+    booster.correct(std::move(entering), best.front().score);
+    if (after_round && !after_round(result, booster.scores())) {
+      result.stop = ShareBoostStop::observer;
+      break;
+    }
   }
   return std::move(result);
 }

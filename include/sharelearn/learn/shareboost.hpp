@@ -11,6 +11,7 @@
 //   rho - 1[q = y]             the loss's residual
 //   ||grad_r L||_1 (eqn 7)     the score of rank() with Norm::l1
 //   T                          ShareBoostOptions::features
+//   J (section 3.2)            FeatureGroups::members
 #pragma once
 
 #include <functional>
@@ -25,11 +26,30 @@
 
 namespace sharelearn {
 
+/// How a round tells which candidate is best (section 3.1).
+///   gradient   the norm of the candidate's gradient (eqn 7)
+///   line       the decrease of L along that gradient: min over alpha of L(W + alpha grad_r e_r')
+///   column     the decrease with the best new column: min over w of L(W + w e_r')
+///   exact      the decrease after correcting all of W with the candidate in it
+/// All but `gradient` look only at the `shortlist` candidates of the largest gradient norm.
+enum class ChoiceRule { gradient, line, column, exact };
+
+/// Candidates that are computed together and enter together (section 3.2), chosen by the sum of their norms.
+struct FeatureGroups {
+  std::vector<std::vector<Index>> members = {};  ///< a candidate may be in several; one in none stays alone
+  std::vector<double> cost = {};                 ///< of each group: its score is divided by it; empty: 1
+};
+
 struct ShareBoostOptions {
-  Index features = 10;         ///< T: candidates to choose
-  bool bias = true;            ///< an unpenalised constant, fitted alone before round 1
-  Norm norm = Norm::l1;        ///< of a candidate's gradient: l1 is the paper's rule
-  SmoothPenalty penalty = {};  ///< on the weights of chosen features
+  Index features = 10;   ///< T: candidates to choose, at most
+  bool bias = true;      ///< an unpenalised constant, fitted alone before round 1
+  Norm norm = Norm::l1;  ///< of a candidate's gradient: l1 is the paper's rule
+  ChoiceRule rule = ChoiceRule::gradient;
+  Index shortlist = 32;           ///< candidates (or groups) that rules beyond the gradient try; 0: all
+  Index per_round = 1;            ///< candidates (or groups) that enter in one round, at most
+  FeatureGroups groups = {};      ///< no members: every candidate by itself
+  std::vector<double> cost = {};  ///< without groups: of each candidate; empty: 1
+  SmoothPenalty penalty = {};     ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
   double least_score =
       1e-7;  ///< stop when no candidate's gradient is larger: separated, or nothing left to gain
@@ -38,14 +58,14 @@ struct ShareBoostOptions {
 /// The model after one round; round 0 is the bias alone.
 struct ShareBoostStage {
   std::vector<Index> candidates;  ///< chosen in this round
-  double score = 0;               ///< of the first of them
+  double score = 0;               ///< of the first of them: a norm, or a decrease of the objective
   std::vector<double> weights;    ///< [column][class] of all columns so far
   std::vector<double> bias;       ///< empty without bias
   CorrectiveReport report;
   double seconds = 0;  ///< since the start
 };
 
-enum class ShareBoostStop { all_features, no_gain, no_candidate, cancelled };
+enum class ShareBoostStop { all_features, no_gain, no_candidate, cancelled, observer };
 
 struct ShareBoostResult {
   std::vector<Index> chosen;
@@ -57,7 +77,8 @@ struct ShareBoostResult {
 /// Called after each round with the training scores; returns false to stop.
 using RoundObserver = std::function<bool(const ShareBoostResult& so_far, const Grid<double>& scores)>;
 
-/// Runs up to options.features rounds over the pool. A cancelled run returns the path so far.
+/// Runs rounds over the pool until options.features candidates are chosen. A cancelled run returns the path
+/// so far. Throws InputError if groups or costs do not fit the pool.
 ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
                             const Context& context, const RoundObserver& after_round = {});
 

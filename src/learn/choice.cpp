@@ -1,0 +1,265 @@
+#include "learn/choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+bool better(const Choice& a, const Choice& b) {
+  return a.score != b.score ? a.score > b.score : a.candidates < b.candidates;
+}
+
+void check_costs(std::span<const double> cost, std::size_t expected, const char* of_what) {
+  if (cost.empty()) return;
+  if (cost.size() != expected) {
+    throw InputError(fmt::format("there are {} costs for {} {}", cost.size(), expected, of_what));
+  }
+  for (const double c : cost) {
+    if (!(c > 0) || !std::isfinite(c))
+      throw InputError(fmt::format("a cost must be a positive number, not {}", c));
+  }
+}
+
+/// Checks the groups and gives each candidate that none holds a group of its own, of cost 1.
+FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
+  FeatureGroups all = groups;
+  if (groups.members.empty()) return all;
+  check_costs(groups.cost, groups.members.size(), "groups");
+  std::vector<char> held(at(candidates), 0);
+  for (auto& members : all.members) {
+    if (members.empty()) throw InputError("a group of features is empty");
+    std::sort(members.begin(), members.end());
+    members.erase(std::unique(members.begin(), members.end()), members.end());
+    if (members.front() < 0 || members.back() >= candidates) {
+      throw InputError(fmt::format("a group names the candidate {}; the pool has {}",
+                                   members.front() < 0 ? members.front() : members.back(), candidates));
+    }
+    for (const Index candidate : members) held[at(candidate)] = 1;
+  }
+  for (Index candidate = 0; candidate < candidates; ++candidate) {
+    if (held[at(candidate)] == 0) all.members.push_back({candidate});
+  }
+  all.cost.resize(all.members.size(), 1.0);
+  return all;
+}
+
+/// The loss of scores added to fixed ones: the problem in the weights of new columns alone.
+class OffsetLoss : public Loss {
+ public:
+  OffsetLoss(const Loss& loss, const Grid<double>& base) : loss_(loss), base_(base) {}
+  std::string_view name() const override { return loss_.name(); }
+  Index rows() const override { return loss_.rows(); }
+  Index outputs() const override { return loss_.outputs(); }
+  double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override {
+    add_base(rows, scores);
+    return loss_.block(rows, sum_, residual);
+  }
+  void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override {
+    add_base(rows, scores);
+    loss_.curvature(rows, sum_, out);
+  }
+  double curvature_bound() const override { return loss_.curvature_bound(); }
+  std::span<const double> weights() const override { return loss_.weights(); }
+
+ private:
+  /// Blocks of rows are disjoint, so that threads write to different parts.
+  void add_base(RowRange rows, const Grid<double>& scores) const {
+    for (Index c = 0; c < outputs(); ++c) {
+      for (Index i = rows.begin; i < rows.end; ++i) sum_(i, c) = base_(i, c) + scores(i, c);
+    }
+  }
+  const Loss& loss_;
+  const Grid<double>& base_;
+  mutable Grid<double> sum_{base_.rows(), base_.cols()};
+};
+
+/// min over alpha of the loss at scores + alpha * direction. The derivative only rises with alpha (the loss
+/// is convex), so its root is bracketed by doubling and cut out by false position.
+double least_along(const Loss& loss, const Grid<double>& scores, const Grid<double>& direction,
+                   ThreadPool& threads) {
+  Grid<double> point(scores.rows(), scores.cols()), residual(scores.rows(), scores.cols());
+  double value = 0;
+  const auto slope_at = [&](double alpha) {
+    for (Index c = 0; c < scores.cols(); ++c) {
+      for (Index i = 0; i < scores.rows(); ++i) point(i, c) = scores(i, c) + alpha * direction(i, c);
+    }
+    value = evaluate(loss, point, &residual, threads);
+    return inner_product(residual, direction, threads);
+  };
+  constexpr int kMostSteps = 60;
+  constexpr double kFlat = 1e-4;  // of the first slope: the value is then exact to its square
+  double low = 0, low_slope = slope_at(0), high = 1, high_slope = slope_at(1);
+  const double flat = kFlat * std::abs(low_slope);
+  for (int step = 0; high_slope < -flat && step < kMostSteps; ++step) {
+    low = high, low_slope = high_slope;
+    high *= 2;
+    high_slope = slope_at(high);
+  }
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double middle = low - low_slope * (high - low) / (high_slope - low_slope);
+    const double slope = slope_at(std::isfinite(middle) ? middle : 0.5 * (low + high));
+    if (std::abs(slope) <= flat || !std::isfinite(middle)) break;
+    if (slope < 0) {
+      low = middle, low_slope = slope, high_slope *= 0.5;  // Illinois: the kept end must not stay for ever
+    } else {
+      high = middle, high_slope = slope, low_slope *= 0.5;
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads)
+    : pool_(pool),
+      loss_(loss),
+      options_(options),
+      threads_(threads),
+      groups_(completed(options.groups, pool.candidates())) {
+  if (options.groups.members.empty()) check_costs(options.cost, at(pool.candidates()), "candidates");
+}
+
+std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
+  const bool by_decrease = options_.rule != ChoiceRule::gradient;
+  const Index all = groups_.members.empty() ? pool_.candidates() : std::ssize(groups_.members);
+  const Index tried = options_.shortlist > 0 ? std::max(options_.shortlist, options_.per_round) : all;
+  std::vector<Choice> best = groups_.members.empty()
+                                 ? by_gradient(state, by_decrease ? tried : options_.per_round)
+                                 : groups_by_gradient(state, by_decrease ? tried : options_.per_round);
+  std::erase_if(best, [&](const Choice& choice) { return choice.score <= options_.least_score; });
+  if (by_decrease) {
+    for (Choice& choice : best) choice.score = decrease(choice, state);
+    std::sort(best.begin(), best.end(), better);
+  }
+  Index room = state.room;
+  std::vector<Choice> taken;
+  for (Choice& choice : best) {
+    if (std::ssize(taken) == options_.per_round || std::ssize(choice.candidates) > room) break;
+    room -= std::ssize(choice.candidates);
+    taken.push_back(std::move(choice));
+  }
+  return taken;
+}
+
+std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
+  const RankOptions rank_options{
+      .norm = options_.norm, .count = count, .excluded = state.excluded, .cost = options_.cost};
+  std::vector<Choice> choices;
+  for (const Ranked& ranked : rank(pool_, state.solution.residual, rank_options, threads_)) {
+    choices.push_back({{ranked.candidate}, ranked.score});
+  }
+  return choices;
+}
+
+/// Norm of every candidate's gradient.
+std::vector<double> Chooser::norms(const Grid<double>& residual) const {
+  std::vector<double> norm(at(pool_.candidates()));
+  const Index outputs = residual.cols();
+  Grid<float> narrow(residual.rows(), outputs);
+  for (Index c = 0; c < outputs; ++c) {
+    std::transform(residual.column(c), residual.column(c) + residual.rows(), narrow.column(c),
+                   [](double v) { return static_cast<float>(v); });
+  }
+  pool_.correlate(narrow, threads_, [&](const CandidateBlock& block, int) {
+    for (Index a = 0; a < block.count; ++a) {
+      double sum = 0;
+      for (Index w = 0; w < pool_.width(); ++w) {
+        sum += norm_of({block.sums + (a * pool_.width() + w) * outputs, at(outputs)}, options_.norm);
+      }
+      norm[at(block.first + a)] = sum;
+    }
+  });
+  return norm;
+}
+
+/// Section 3.2: the group J that maximises the sum of ||grad_j L||, by its cost; of its members that are not
+/// in yet.
+std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index count) const {
+  const std::vector<double> norm = norms(state.solution.residual);
+  std::vector<Choice> choices;
+  for (std::size_t g = 0; g < groups_.members.size(); ++g) {
+    Choice choice;
+    for (const Index candidate : groups_.members[g]) {
+      if (state.excluded[at(candidate)] != 0) continue;
+      choice.candidates.push_back(candidate);
+      choice.score += norm[at(candidate)] / groups_.cost[g];
+    }
+    if (choice.score > 0 && std::ssize(choice.candidates) <= state.room) choices.push_back(std::move(choice));
+  }
+  std::sort(choices.begin(), choices.end(), better);
+  if (std::ssize(choices) > count) choices.resize(at(count));
+  std::vector<char> taken(state.excluded.begin(), state.excluded.end());
+  for (Choice& choice : choices) {  // groups may overlap: a member enters with the first of them
+    std::erase_if(choice.candidates, [&](Index candidate) { return taken[at(candidate)] != 0; });
+    for (const Index candidate : choice.candidates) taken[at(candidate)] = options_.per_round > 1 ? 1 : 0;
+  }
+  std::erase_if(choices, [](const Choice& choice) { return choice.candidates.empty(); });
+  return choices;
+}
+
+double Chooser::decrease(const Choice& choice, const ChoiceState& state) const {
+  Grid<float> columns(pool_.rows(), pool_.width() * std::ssize(choice.candidates));
+  for (std::size_t a = 0; a < choice.candidates.size(); ++a) {
+    pool_.values(choice.candidates[a], columns, static_cast<Index>(a) * pool_.width());
+  }
+  switch (options_.rule) {
+    case ChoiceRule::line:
+      return decrease_along_gradient(columns, state);
+    case ChoiceRule::column:
+      return decrease_by_column(columns, state);
+    default:
+      return decrease_exact(columns, state);
+  }
+}
+
+/// The loss alone, as the paper has it: along the gradient a penalty says nothing of the column.
+double Chooser::decrease_along_gradient(const Grid<float>& columns, const ChoiceState& state) const {
+  const SmoothPenalty none;
+  const DesignProblem problem(columns, columns.cols(), loss_, false, none, threads_);
+  std::vector<double> gradient(problem.variables());
+  problem.gradient(state.solution.residual, gradient);
+  const double length =
+      std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
+  if (!(length > 0)) return 0;
+  for (double& g : gradient) g /= -length;
+  Grid<double> direction(pool_.rows(), loss_.outputs());
+  problem.scores(gradient, direction);
+  const double before = evaluate(loss_, state.solution.scores, nullptr, threads_);
+  return before - least_along(loss_, state.solution.scores, direction, threads_);
+}
+
+double Chooser::decrease_by_column(const Grid<float>& columns, const ChoiceState& state) const {
+  const OffsetLoss loss(loss_, state.solution.scores);
+  const DesignProblem problem(columns, columns.cols(), loss, false, options_.penalty, threads_);
+  CorrectiveState solution;
+  solution.w.assign(problem.variables(), 0.0);
+  const double before =
+      evaluate(loss_, state.solution.scores, nullptr, threads_) + problem.add_penalty(solution.w, {});
+  return before - minimise(problem, options_.corrective, solution).objective;
+}
+
+double Chooser::decrease_exact(const Grid<float>& columns, const ChoiceState& state) const {
+  Grid<float> design(state.design);
+  design.append_columns(columns.cols());
+  for (Index j = 0; j < columns.cols(); ++j) {
+    std::copy_n(columns.column(j), columns.rows(), design.column(state.design.cols() + j));
+  }
+  const DesignProblem problem(design, design.cols(), loss_, options_.bias, options_.penalty, threads_);
+  CorrectiveState solution;
+  solution.w = state.solution.w;
+  const auto bias = solution.w.end() - (options_.bias ? loss_.outputs() : 0);
+  solution.w.insert(bias, at(columns.cols() * loss_.outputs()), 0.0);
+  return state.objective - minimise(problem, options_.corrective, solution).objective;
+}
+
+}  // namespace sharelearn

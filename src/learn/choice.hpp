@@ -1,0 +1,51 @@
+// Which candidates enter next: the variants of ShareBoost's steps 3 and 4 (paper 000, sections 3.1 and 3.2).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/learn/shareboost.hpp"
+
+namespace sharelearn {
+
+/// A candidate, or a group of them, with its score.
+struct Choice {
+  std::vector<Index> candidates;
+  double score = 0;
+};
+
+/// Where the learner stands.
+struct ChoiceState {
+  const Grid<float>& design;        ///< columns of the candidates chosen so far
+  const CorrectiveState& solution;  ///< their weights, scores and residual
+  double objective = 0;             ///< of that solution
+  std::span<const char> excluded;   ///< candidates that are in already
+  Index room = 0;                   ///< candidates that may still enter
+};
+
+class Chooser {
+ public:
+  /// Throws InputError if groups or costs do not fit the pool.
+  Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads);
+
+  /// The best `per_round` choices that fit the room, best first; none if no gradient is above
+  /// options.least_score.
+  std::vector<Choice> choose(const ChoiceState& state) const;
+
+ private:
+  std::vector<Choice> by_gradient(const ChoiceState& state, Index count) const;
+  std::vector<Choice> groups_by_gradient(const ChoiceState& state, Index count) const;
+  std::vector<double> norms(const Grid<double>& residual) const;
+  double decrease(const Choice& choice, const ChoiceState& state) const;
+  double decrease_along_gradient(const Grid<float>& columns, const ChoiceState& state) const;
+  double decrease_by_column(const Grid<float>& columns, const ChoiceState& state) const;
+  double decrease_exact(const Grid<float>& columns, const ChoiceState& state) const;
+
+  const Pool& pool_;
+  const Loss& loss_;
+  const ShareBoostOptions& options_;
+  ThreadPool& threads_;
+  FeatureGroups groups_;  ///< with the candidates that no group holds as groups of their own
+};
+
+}  // namespace sharelearn

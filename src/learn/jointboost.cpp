@@ -1,0 +1,191 @@
+#include "sharelearn/learn/jointboost.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+namespace sharelearn {
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// What least squares needs of some rows: sum w z and sum w.
+struct Sums {
+  double agreement = 0;
+  double mass = 0;
+  /// The value that fits best, and by how much it lowers the squared error.
+  double value() const { return mass > 0 ? agreement / mass : 0.0; }
+  double gain() const { return mass > 0 ? agreement * agreement / mass : 0.0; }
+};
+
+Sums operator+(const Sums& a, const Sums& b) {
+  return {a.agreement + b.agreement, a.mass + b.mass};
+}
+Sums operator-(const Sums& a, const Sums& b) {
+  return {a.agreement - b.agreement, a.mass - b.mass};
+}
+
+class JointBooster {
+ public:
+  JointBooster(const StumpPool& pool, const Classes& classes, const std::vector<double>& weights,
+               ThreadPool& threads)
+      : pool_(pool),
+        classes_(classes),
+        row_weight_(weights),
+        threads_(threads),
+        scores_(pool.rows(), classes.count()),
+        below_(at(pool.candidates() * classes.count())),
+        total_(at(classes.count())) {}
+
+  /// Fills the sums of every stump and class with the weights w = exp(-z H) of the moment.
+  void weigh() {
+    const Index k = classes_.count();
+    Grid<float> terms(pool_.rows(), 2 * k);  // w z of each class, then w
+    threads_.for_each(k, [&](std::int64_t c, int) {
+      Sums sum;
+      for (Index i = 0; i < pool_.rows(); ++i) {
+        const double z = sign(i, c);
+        const double w = row_weight_[at(i)] * std::exp(-z * scores_(i, c));
+        terms(i, c) = static_cast<float>(w * z);
+        terms(i, k + c) = static_cast<float>(w);
+        sum = sum + Sums{w * z, w};
+      }
+      total_[at(c)] = sum;
+    });
+    pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
+      for (Index a = 0; a < block.count; ++a) {
+        const double* sums = block.sums + a * 2 * k;
+        for (Index c = 0; c < k; ++c) below_[at((block.first + a) * k + c)] = {sums[c], sums[k + c]};
+      }
+    });
+  }
+
+  /// The best-first search over sets of classes.
+  JointBoostRound best() const {
+    const Index k = classes_.count();
+    std::vector<Sums> of_set(at(pool_.candidates()));  // below each threshold, summed over the set
+    Sums set_total;
+    double outside = 0;  // gain of the constants of the classes that are not in the set
+    for (const Sums& total : total_) outside += total.gain();
+    std::vector<char> inside(at(k), 0);
+    JointBoostRound best;
+    double best_gain = -1;
+    for (Index size = 1; size <= k; ++size) {
+      const Extension next = best_extension(of_set, set_total, inside);
+      inside[at(next.added)] = 1;
+      outside -= total_[at(next.added)].gain();
+      set_total = set_total + total_[at(next.added)];
+      for (Index t = 0; t < pool_.candidates(); ++t)
+        of_set[at(t)] = of_set[at(t)] + below_[at(t * k + next.added)];
+      if (next.gain + outside <= best_gain) continue;
+      best_gain = next.gain + outside;
+      best.candidate = next.candidate;
+      best.sharing.clear();
+      for (Index c = 0; c < k; ++c) {
+        if (inside[at(c)] != 0) best.sharing.push_back(static_cast<std::int32_t>(c));
+      }
+    }
+    fit_values(best);
+    return best;
+  }
+
+  /// H <- H + h.
+  void add(JointBoostRound& round) {
+    Grid<float> stump(pool_.rows(), 1);
+    pool_.values(round.candidate, stump, 0);
+    double loss = 0;
+    for (Index c = 0; c < classes_.count(); ++c) {
+      const bool shares =
+          std::binary_search(round.sharing.begin(), round.sharing.end(), static_cast<std::int32_t>(c));
+      for (Index i = 0; i < pool_.rows(); ++i) {
+        double& score = scores_(i, c);
+        score += !shares ? round.constant[at(c)] : stump(i, 0) != 0 ? round.below : round.above;
+        loss += row_weight_[at(i)] * std::exp(-sign(i, c) * score);
+      }
+    }
+    round.loss = loss;
+  }
+
+  const Grid<double>& scores() const { return scores_; }
+
+ private:
+  struct Extension {
+    Index added = 0;
+    Index candidate = 0;
+    double gain = -1;  ///< of the set's two values; the constants of the others not included
+  };
+
+  double sign(Index row, Index c) const { return classes_.of_row[at(row)] == c ? 1.0 : -1.0; }
+
+  /// The class to add, and its best stump together with the set. Constants of the classes left out change
+  /// with the class added, so they take part in the comparison.
+  Extension best_extension(const std::vector<Sums>& of_set, const Sums& set_total,
+                           const std::vector<char>& inside) const {
+    const Index k = classes_.count();
+    std::vector<Extension> of_class(at(k));
+    threads_.for_each(k, [&](std::int64_t c, int) {
+      if (inside[at(c)] != 0) return;
+      const Sums total = set_total + total_[at(c)];
+      Extension best{c, 0, -1};
+      for (Index t = 0; t < pool_.candidates(); ++t) {
+        const Sums low = of_set[at(t)] + below_[at(t * k + c)];
+        const double gain = low.gain() + (total - low).gain();
+        if (gain > best.gain) best = {c, t, gain};
+      }
+      of_class[at(c)] = best;
+    });
+    Index chosen = -1;
+    const auto net = [&](Index c) { return of_class[at(c)].gain - total_[at(c)].gain(); };
+    for (Index c = 0; c < k; ++c) {
+      if (inside[at(c)] == 0 && (chosen < 0 || net(c) > net(chosen))) chosen = c;
+    }
+    return of_class[at(chosen)];
+  }
+
+  void fit_values(JointBoostRound& round) const {
+    const Index k = classes_.count();
+    Sums low, total;
+    round.constant.assign(at(k), 0.0);
+    for (Index c = 0; c < k; ++c) round.constant[at(c)] = total_[at(c)].value();
+    for (const std::int32_t c : round.sharing) {
+      low = low + below_[at(round.candidate * k + c)];
+      total = total + total_[at(c)];
+      round.constant[at(c)] = 0;
+    }
+    round.below = low.value();
+    round.above = (total - low).value();
+  }
+
+  const StumpPool& pool_;
+  const Classes& classes_;
+  const std::vector<double>& row_weight_;
+  ThreadPool& threads_;
+  Grid<double> scores_;
+  std::vector<Sums> below_;  ///< [stump][class]
+  std::vector<Sums> total_;  ///< of each class
+};
+
+}  // namespace
+
+JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const std::vector<double>& weights,
+                            const JointBoostOptions& options, const Context& context,
+                            const JointBoostObserver& after_round) {
+  const auto start = std::chrono::steady_clock::now();
+  JointBoostResult result;
+  if (pool.candidates() == 0) return result;
+  JointBooster booster(pool, classes, weights, context.threads);
+  for (Index t = 0; t < options.rounds && !context.monitor.cancelled(); ++t) {
+    booster.weigh();
+    JointBoostRound round = booster.best();
+    booster.add(round);
+    round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.rounds.push_back(std::move(round));
+    if (after_round && !after_round(result, booster.scores())) break;
+  }
+  return result;
+}
+
+}  // namespace sharelearn
