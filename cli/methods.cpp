@@ -10,6 +10,8 @@ std::vector<std::unique_ptr<Method>> all_methods() {
   methods.push_back(shareboost_method());
   methods.push_back(onevsrest_method());
   methods.push_back(jointboost_method());
+  methods.push_back(gradboost_method());
+  methods.push_back(adaboost_method());
   methods.push_back(cascade_method());
   return methods;
 }

@@ -10,6 +10,8 @@ class Method;
 std::unique_ptr<Method> shareboost_method();
 std::unique_ptr<Method> onevsrest_method();
 std::unique_ptr<Method> jointboost_method();
+std::unique_ptr<Method> gradboost_method();
+std::unique_ptr<Method> adaboost_method();
 std::unique_ptr<Method> cascade_method();
 
 }  // namespace sharelearn::cli

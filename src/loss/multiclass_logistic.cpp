@@ -57,6 +57,20 @@ void MulticlassLogistic::curvature(RowRange rows, const Grid<double>& scores, Gr
   }
 }
 
+/// The Hessian of a row is weight (diag(rho) - rho rho'), so the factor is sqrt(weight) rho.
+bool MulticlassLogistic::coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const {
+  block(rows, scores, &factor);
+  for (Index c = 0; c < classes_; ++c) {
+    double* column = factor.column(c);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double weight = weights_[static_cast<std::size_t>(i)];
+      const double own = label_[static_cast<std::size_t>(i)] == c ? weight : 0.0;
+      column[i] = weight == 0 ? 0.0 : std::max(0.0, column[i] + own) / std::sqrt(weight);
+    }
+  }
+  return true;
+}
+
 /// With q = u / w + 1[c = y] on the simplex: w (sum_c q_c ln q_c - margin (1 - q_y)). Rounding may leave q a
 /// little below 0; that counts as 0.
 double MulticlassLogistic::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {

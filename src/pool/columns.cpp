@@ -110,6 +110,12 @@ void ColumnPool::values(Index candidate, Grid<float>& out, Index first_column) c
   x_.copy_column(candidate, out.column(first_column));
 }
 
+StoredColumn ColumnPool::stored(Index candidate) const {
+  if (!x_.is_sparse()) return {.dense = x_.dense().column(candidate)};
+  const SparseMatrix& x = x_.sparse();
+  return {.rows = x.column_rows(candidate), .values = x.column_values(candidate), .sparse = true};
+}
+
 FeaturePtr ColumnPool::feature(Index candidate) const {
   return std::make_shared<ColumnFeature>(candidate);
 }

@@ -6,6 +6,7 @@
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/feature.hpp"
 #include "sharelearn/pool/fourier.hpp"
+#include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/pool/kernel.hpp"
 #include "sharelearn/pool/patch_feature.hpp"
 #include "sharelearn/pool/pieces.hpp"
@@ -25,6 +26,7 @@ constexpr std::array kReaders{
     Entry{"columns", ColumnFeature::read},
     Entry{"stumps", StumpFeature::read},
     Entry{"products", ProductFeature::read},
+    Entry{"monomials", MonomialFeature::read},
     Entry{"kernel", KernelFeature::read},
     Entry{"pieces", PieceFeature::read},
     Entry{"patches", PatchFeature::read},

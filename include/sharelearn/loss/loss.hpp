@@ -41,6 +41,13 @@ class Loss {
   virtual void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
                              Index stride) const;
 
+  /// Where the outputs of a row interact, writes factors with: second derivative by scores c != d of row i is
+  /// - factor_ic factor_id; returns false where they do not.
+  virtual bool coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const {
+    (void)rows, (void)scores, (void)factor;
+    return false;
+  }
+
   /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
   virtual double curvature_bound() const = 0;
 

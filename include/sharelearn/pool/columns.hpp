@@ -32,6 +32,7 @@ class ColumnPool : public Pool {
   Index blocks() const override;
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  StoredColumn stored(Index candidate) const override;
   FeaturePtr feature(Index candidate) const override;
 
  private:

@@ -10,7 +10,9 @@
 // chosen with chosen(), if it grows. A pool knows nothing of losses and penalties.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "sharelearn/data/matrix.hpp"
@@ -31,6 +33,15 @@ struct CandidateBlock {
 /// Called once a block, possibly from several threads at once, in any order of blocks.
 using BlockVisitor = std::function<void(const CandidateBlock&, int worker)>;
 
+/// Values a pool stores anyway, seen without a copy: a dense column (padded with zeros to 64 bytes), or the
+/// nonzero entries of a sparse one; neither where the pool computes its values.
+struct StoredColumn {
+  const float* dense = nullptr;
+  std::span<const std::uint32_t> rows = {};
+  std::span<const float> values = {};
+  bool sparse = false;
+};
+
 class Pool {
  public:
   virtual ~Pool() = default;
@@ -46,6 +57,11 @@ class Pool {
                          const BlockVisitor& visit) const = 0;
   /// Writes the candidate's width() columns of values into `out` from column `first_column` on.
   virtual void values(Index candidate, Grid<float>& out, Index first_column) const = 0;
+  /// The candidate's column where the pool stores it.
+  virtual StoredColumn stored(Index candidate) const {
+    (void)candidate;
+    return {};
+  }
   virtual FeaturePtr feature(Index candidate) const = 0;
   /// A learner tells what it chose; pools that induce candidates from chosen ones grow here.
   virtual void chosen(Index candidate) { (void)candidate; }

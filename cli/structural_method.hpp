@@ -1,0 +1,55 @@
+// What `fit gradboost` and `fit adaboost` share: options, paths, cross-validation, model and report.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "method.hpp"
+#include "pool_options.hpp"
+#include "sharelearn/learn/structural.hpp"
+#include "structural_target.hpp"
+
+namespace sharelearn::cli {
+
+class StructuralMethod : public Method {
+ public:
+  void declare(OptionSet& options) override;
+  FitResult fit(FitInput& input) override;
+
+ protected:
+  /// The paper's row update of the method.
+  virtual std::shared_ptr<RowUpdate> row_update(const Loss& loss, const Penalty& penalty) const = 0;
+  virtual std::vector<std::string> penalties() const = 0;
+
+  std::string loss_ = "multiclass";
+  std::string penalty_ = "l1l2";
+  std::string solver_ = "fast";
+
+ private:
+  struct Problem;
+  std::unique_ptr<Pool> build_pool(const Matrix& x, const StructuralLabels& labels,
+                                   const FitInput& input) const;
+  StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty) const;
+  std::vector<double> lambdas(double lambda_max) const;
+  std::vector<double> read_costs() const;
+  Index choose_by_folds(const FitInput& input, const StructuralLabels& labels,
+                        const std::vector<double>& grid, nlohmann::json& report) const;
+  nlohmann::json stage_report(const StructuralResult& result) const;
+
+  double lambda_ = -1;
+  Index path_ = 50;
+  double path_min_ = 0.01;
+  PoolOptions pool_;
+  Index degree_ = 2;
+  Index induce_ = 0;
+  Index rounds_ = 0;
+  bool sequential_ = false;
+  double epsilon_ = 0.1;
+  std::string cost_file_;
+  int folds_ = 0;
+  std::string select_ = "error";
+  bool one_standard_error_ = true;
+};
+
+}  // namespace sharelearn::cli

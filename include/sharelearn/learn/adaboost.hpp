@@ -1,0 +1,34 @@
+// AdaBoost's row update (paper 004, sections 2-4, Fig. 2): the loss is bounded by exponentials.
+//
+//   minimise over W   L(W) + lambda sum_j cost_j value(W_j),   value l1 or l1/linf (or none)
+//
+//   symbol in the paper          here
+//   q^t(i, r)                    Loss::split_residual: what pulls a score down and up, weights included
+//   mu^+_{r,j}, mu^-_{r,j}       ColumnSet::signed_dots_of
+//   a_j                          budget / max_i |x_ij|: templates with one feature; the budget is 1/2 for
+//   classes,
+//                                1 for tasks, binary labels and regression
+//   eq. (4); eqs. (8), (9)       adaboost_l1; adaboost_l1linf
+#pragma once
+
+#include <vector>
+
+#include "sharelearn/solve/active_set.hpp"
+
+namespace sharelearn {
+
+class AdaBoostUpdate : public RowUpdate {
+ public:
+  /// Throws InputError for penalties that the exponential bound has no update for.
+  AdaBoostUpdate(const Loss& loss, const Penalty& penalty);
+  void update(const Place& place, std::span<double> row) override;
+  void columns_changed() override { budget_.clear(); }
+
+ private:
+  const Penalty& penalty_;
+  double whole_budget_;
+  Grid<double> rising_, falling_;
+  std::vector<double> budget_;  ///< a_j of each column
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,91 @@
+// Boosting with structural sparsity (paper 004) over any pool: feature induction, weight optimisation,
+// back-pruning, and a stop when no candidate violates optimality.
+//
+//   minimise over W, b   Q(W) = L(X W + b) + lambda sum_j cost_j value(W_j)
+//
+//   symbol in the paper         here
+//   W, row j                    ActiveSetSolver's rows; StructuralStage::weights
+//   |grad_j|_* > lambda         the score of induction (Theorem 1 (i) and Corollary 4.1): the penalty's dual
+//   norm 30 features an iteration    StructuralOptions::induce T rounds StructuralOptions::rounds
+//
+// A round: minimise over the features chosen so far; drop those that returned to zero; score every candidate;
+// stop if the duality gap over the whole pool is small, else take the worst violators in. A path goes down
+// from lambda_max, each lambda starting where the one before ended.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/pool/pool.hpp"
+#include "sharelearn/run/context.hpp"
+#include "sharelearn/solve/active_set.hpp"
+
+namespace sharelearn {
+
+struct StructuralOptions {
+  bool bias = true;
+  double tolerance = 1e-4;          ///< relative duality gap
+  Index induce = 0;                 ///< candidates taken in a round; 0: by the number at hand
+  Index rounds = 0;                 ///< at most so many rounds of induction a lambda; 0: until none violates
+  int max_steps = 2000;             ///< of the solver in a round
+  bool corrective = true;           ///< false: a round updates only the best candidate's row (forward greedy)
+  std::vector<double> cost = {};    ///< of each candidate, > 0; empty: 1
+  std::shared_ptr<RowUpdate> rows;  ///< the paper's updates; null: the fast solver
+};
+
+enum class StructuralStop { optimal, rounds, stalled, cancelled };
+
+/// The solution at one lambda.
+struct StructuralStage {
+  double lambda = 0;
+  std::vector<Index> columns;   ///< design columns with a weight, ascending, as StructuralResult orders them
+  std::vector<double> weights;  ///< [column][output]
+  std::vector<double> bias;
+  double objective = 0, loss = 0, penalty = 0;  ///< penalty: with lambda
+  double gap = 0;                               ///< over the whole pool, relative to the objective
+  Index rounds = 0, steps = 0, induced = 0;
+  StructuralStop stop = StructuralStop::optimal;
+  double seconds = 0;  ///< since the start
+};
+
+struct StructuralResult {
+  double lambda_max = 0;
+  std::vector<FeaturePtr> features;  ///< every candidate a stage uses, in order of first use
+  std::vector<StructuralStage> stages;
+};
+
+/// After a round: its number within the lambda, the solver (scores, weights) and the best violator's score.
+using StructuralRoundObserver = std::function<void(Index round, const ActiveSetSolver& solver, double score)>;
+using StructuralStageObserver =
+    std::function<void(const StructuralResult& so_far, const Grid<double>& scores)>;
+
+class StructuralBooster {
+ public:
+  StructuralBooster(Pool& pool, const Loss& loss, const Penalty& penalty, const StructuralOptions& options,
+                    const Context& context);
+  ~StructuralBooster();
+
+  /// The smallest lambda at which no candidate enters (0 for penalties that are no norm).
+  double lambda_max() const;
+  /// Solves at one lambda from where the solver stands, and appends a stage.
+  const StructuralStage& solve(double lambda);
+  void after_round(StructuralRoundObserver observer);
+  const StructuralResult& result() const;
+  const Grid<double>& scores() const;
+
+ private:
+  class Engine;
+  std::unique_ptr<Engine> engine_;
+};
+
+/// lambda_max, ..., ratio * lambda_max: `count` numbers in geometric steps.
+std::vector<double> lambda_grid(double lambda_max, Index count, double ratio);
+
+/// Solves at each lambda, largest first.
+StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
+                                 const Context& context, const StructuralStageObserver& after_stage = {});
+
+}  // namespace sharelearn

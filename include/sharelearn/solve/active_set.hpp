@@ -1,0 +1,132 @@
+// Minimises  loss(X W + b) + lambda sum_j cost_j value(W_j)  over the columns given to it so far.
+//
+// Each step minimises a quadratic model of the loss in the metric X' D_c X of the active columns (see
+// solve/quadratic_model.hpp), checks the decrease on the scores, and lets Anderson acceleration combine the
+// last few steps. Scores are kept, so a trial costs rows * outputs. The stop is a duality gap:
+//
+//   dual point    u = scale * residual, the residual of the current scores and scale the largest one <= 1
+//   with
+//                 dual_norm(x_j' u) <= lambda cost_j for every column
+//   dual value    - sum_i loss_i*(u_i) - sum_j conjugate(x_j' u)
+//
+// A free bias asks for column sums of u that vanish; what is left of them is charged to the gap as
+// sum_c |sum_i u_ic| (1 + |b_c|), which covers every optimal bias within 1 + 2 |b_c| of zero.
+// A penalty that is no norm (l2sq) uses its conjugate; without any penalty there is no dual, and the gap is
+// the expected decrease of the model instead.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/run/threads.hpp"
+#include "sharelearn/solve/column_set.hpp"
+
+namespace sharelearn {
+
+class Metric;
+class Anderson;
+
+/// An update of one row of W at a time, as the papers have them; the alternative to the quadratic model.
+class RowUpdate {
+ public:
+  struct Place {
+    const Loss& loss;
+    const ColumnSet& columns;
+    const Grid<double>& scores;
+    const Grid<double>& residual;  ///< of the loss at `scores`
+    Index column;
+    double lambda;  ///< the column's cost included; 0 for the bias
+  };
+  virtual ~RowUpdate() = default;
+  /// Replaces `row`, the weights of place.column, by better ones.
+  virtual void update(const Place& place, std::span<double> row) = 0;
+  /// The columns changed: forget what was kept of them.
+  virtual void columns_changed() {}
+};
+
+struct ActiveSetReport {
+  double gap = 0;  ///< over the active columns, absolute
+  int steps = 0;
+  int passes = 0;  ///< of coordinate descent on the models
+  bool converged = false;
+};
+
+class ActiveSetSolver {
+ public:
+  ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool bias, bool sparse, ThreadPool& threads);
+  ~ActiveSetSolver();
+
+  /// Adds a column with zero weights; the view must outlive the solver. Returns its slot, from 0 on.
+  Index add(const float* dense, double cost = 1);
+  Index add(std::span<const std::uint32_t> rows, std::span<const float> values, double cost = 1);
+  /// Drops the slots whose rows are zero; returns those kept, in their new order.
+  std::vector<Index> drop_zero_rows();
+  Index size() const { return columns_.size() - first_; }
+  Index outputs() const { return loss_.outputs(); }
+
+  /// From now on minimise() cycles over the rows with this update instead of minimising models.
+  void use_rows(std::shared_ptr<RowUpdate> update) { rows_ = std::move(update); }
+  /// One row update of one slot, scores and residual following.
+  void update_slot(Index slot, double lambda) { update_row(slot + first_, lambda); }
+
+  /// Goes on from the current weights until the gap over the active columns is at most tolerance * objective.
+  ActiveSetReport minimise(double lambda, double tolerance, int max_steps = 500);
+
+  std::span<const double> row(Index slot) const;
+  std::vector<double> bias() const;
+  /// Sets all weights ([slot][output], then the scores follow): a warm start from elsewhere.
+  void set_weights(std::span<const double> rows, std::span<const double> bias);
+  const Grid<double>& scores() const { return scores_; }
+  const Grid<double>& residual() const { return residual_; }
+  double loss_value() const { return loss_value_; }
+  /// Sum of cost_j value(W_j), without lambda.
+  double penalty_value() const;
+  double objective(double lambda) const { return loss_value_ + lambda * penalty_value(); }
+  /// dual_norm(x_j' residual) / cost_j of each slot at the current weights.
+  std::vector<double> dual_norms();
+  /// Absolute duality gap if no column anywhere has a dual norm over cost above `largest`.
+  double gap(double lambda, double largest);
+  /// Recomputes the scores from the weights, so that rounding does not add up along a path.
+  void refresh_scores();
+
+ private:
+  struct History;
+  void add_weights(double cost);
+  void compute_gradient();
+  std::vector<double> lambdas(double lambda) const;
+  double largest_ratio() const;
+  double model_decrease(double lambda, const std::vector<double>& u) const;
+  void refresh_metric();
+  bool step(double lambda, ActiveSetReport& report);
+  bool cycle(double lambda);
+  void update_row(Index column, double lambda);
+  void accelerate(double lambda, const std::vector<double>& from);
+  double penalty_of(std::span<const double> weights) const;
+  bool has_dual(double lambda) const;
+
+  const Loss& loss_;
+  const Penalty& penalty_;
+  ThreadPool& threads_;
+  Index first_;  ///< 1 if column 0 is the bias
+  ColumnSet columns_;
+  AlignedVector<float> ones_;
+  std::vector<std::uint32_t> all_rows_;
+  std::vector<double> cost_;      ///< of each column, 0 for the bias
+  std::vector<double> weights_;   ///< [column][output]
+  std::vector<double> gradient_;  ///< of the loss, [column][output]; valid if gradient_valid_
+  bool gradient_valid_ = false;
+  Grid<double> scores_, residual_, trial_scores_, trial_residual_, direction_;
+  double loss_value_ = 0;
+  double damping_ = 1;
+  double last_decrease_ = 0;  ///< of the last model, for problems without a dual
+  int steps_since_metric_ = 0;
+  std::shared_ptr<RowUpdate> rows_;
+  std::unique_ptr<Metric> metric_;
+  std::unique_ptr<History> history_;
+};
+
+}  // namespace sharelearn

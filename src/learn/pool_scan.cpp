@@ -1,0 +1,100 @@
+#include "learn/pool_scan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sharelearn {
+namespace {
+
+/// What float32 sums may be off by, relative to lambda.
+constexpr double kFloatSlack = 1e-5;
+
+}  // namespace
+
+PoolScan::PoolScan(const Pool& pool, const Penalty& penalty, ThreadPool& threads)
+    : pool_(pool),
+      penalty_(penalty),
+      threads_(threads),
+      scores_(static_cast<std::size_t>(pool.candidates()), 0.0) {}
+
+/// Penalties that are no norm rank by the Euclidean norm: forward-greedy boosting without a penalty.
+double PoolScan::norm_of_columns(const double* sums, Index outputs) const {
+  double largest = 0;
+  for (Index w = 0; w < pool_.width(); ++w) {
+    const std::span<const double> gradient(sums + w * outputs, static_cast<std::size_t>(outputs));
+    largest =
+        std::max(largest, penalty_.is_norm() ? penalty_.dual_norm(gradient) : norm_of(gradient, Norm::l2));
+  }
+  return largest;
+}
+
+void PoolScan::exact_score(Index candidate, const Grid<double>& residual, std::span<const double> cost) {
+  const auto at = static_cast<std::size_t>(candidate);
+  const std::vector<double> sums = exact_sums(pool_, candidate, residual);
+  scores_[at] = norm_of_columns(sums.data(), residual.cols()) / (at < cost.size() ? cost[at] : 1.0);
+}
+
+void PoolScan::score(const Grid<double>& residual, std::span<const double> cost, std::span<const char> active,
+                     double lambda) {
+  const Index outputs = residual.cols();
+  if (residual_.cols() != outputs) residual_ = Grid<float>(residual.rows(), outputs);
+  scores_.resize(static_cast<std::size_t>(pool_.candidates()), 0.0);
+  for (Index c = 0; c < outputs; ++c) {
+    std::transform(residual.column(c), residual.column(c) + residual.rows(), residual_.column(c),
+                   [](double v) { return static_cast<float>(v); });
+  }
+  pool_.correlate(residual_, threads_, [&](const CandidateBlock& block, int) {
+    for (Index a = 0; a < block.count; ++a) {
+      const auto at = static_cast<std::size_t>(block.first + a);
+      scores_[at] = norm_of_columns(block.sums + a * pool_.width() * outputs, outputs) /
+                    (at < cost.size() ? cost[at] : 1.0);
+    }
+  });
+  if (lambda == 0) return;
+  std::vector<Index> close;
+  for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
+    const auto at = static_cast<std::size_t>(candidate);
+    if (std::abs(scores_[at] - lambda) > 10 * kFloatSlack * lambda) continue;
+    if (at < active.size() && active[at] != 0) continue;
+    close.push_back(candidate);
+  }
+  threads_.for_each(static_cast<Index>(close.size()), [&](Index which, int) {
+    exact_score(close[static_cast<std::size_t>(which)], residual, cost);
+  });
+}
+
+double PoolScan::largest(const Grid<double>& residual, std::span<const double> cost) {
+  score(residual, cost, {}, 0);
+  const double roughly = scores_.empty() ? 0.0 : *std::max_element(scores_.begin(), scores_.end());
+  double exactly = 0;
+  for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
+    const auto at = static_cast<std::size_t>(candidate);
+    if (scores_[at] < roughly * (1 - 10 * kFloatSlack) || scores_[at] == 0) continue;
+    exact_score(candidate, residual, cost);
+    exactly = std::max(exactly, scores_[at]);
+  }
+  return exactly;
+}
+
+double PoolScan::largest_inactive(std::span<const char> active) const {
+  double largest = 0;
+  for (std::size_t at = 0; at < scores_.size(); ++at) {
+    if (at < active.size() && active[at] != 0) continue;
+    largest = std::max(largest, scores_[at]);
+  }
+  return largest;
+}
+
+std::vector<Ranked> PoolScan::violators(double lambda, std::span<const char> active) const {
+  std::vector<Ranked> found;
+  for (std::size_t at = 0; at < scores_.size(); ++at) {
+    if (scores_[at] <= lambda || (at < active.size() && active[at] != 0)) continue;
+    found.push_back({static_cast<Index>(at), scores_[at]});
+  }
+  std::sort(found.begin(), found.end(), [](const Ranked& a, const Ranked& b) {
+    return a.score != b.score ? a.score > b.score : a.candidate < b.candidate;
+  });
+  return found;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,40 @@
+// Scores of all candidates of a pool under a penalty's dual norm: float32 over the pool, double where it
+// matters.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/pool/pool.hpp"
+#include "sharelearn/pool/ranking.hpp"
+
+namespace sharelearn {
+
+class PoolScan {
+ public:
+  PoolScan(const Pool& pool, const Penalty& penalty, ThreadPool& threads);
+
+  /// Scores every candidate: the largest dual norm of its columns' gradients over its cost. Those inactive
+  /// ones within rounding of `lambda` or above it are scored in double precision.
+  void score(const Grid<double>& residual, std::span<const double> cost, std::span<const char> active,
+             double lambda);
+  /// The largest score of all, in double precision; scores everything.
+  double largest(const Grid<double>& residual, std::span<const double> cost);
+  /// Of the scores of the last score().
+  double largest_inactive(std::span<const char> active) const;
+  /// Inactive candidates whose last score is above lambda, worst violator first, the lowest candidate on
+  /// ties.
+  std::vector<Ranked> violators(double lambda, std::span<const char> active) const;
+
+ private:
+  double norm_of_columns(const double* sums, Index outputs) const;
+  void exact_score(Index candidate, const Grid<double>& residual, std::span<const double> cost);
+  const Pool& pool_;
+  const Penalty& penalty_;
+  ThreadPool& threads_;
+  Grid<float> residual_;
+  std::vector<double> scores_;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,283 @@
+// Induction, back-pruning and paths; see the header for the objective and the table of symbols.
+#include "sharelearn/learn/structural.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "learn/pool_scan.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The restricted problem is solved a little further than the whole one must be.
+constexpr double kInnerShare = 0.5;
+constexpr int kMostTightenings = 12;
+
+bool is_zero(std::span<const double> row) {
+  return std::all_of(row.begin(), row.end(), [](double w) { return w == 0; });
+}
+
+}  // namespace
+
+class StructuralBooster::Engine {
+ public:
+  Engine(Pool& pool, const Loss& loss, const Penalty& penalty, const StructuralOptions& options,
+         const Context& context);
+  const StructuralStage& solve(double lambda);
+
+  StructuralRoundObserver observer;
+  StructuralResult result;
+  const Grid<double>& scores() const { return solver_.scores(); }
+
+ private:
+  struct Chosen {
+    Index candidate;
+    Index column;  ///< of the candidate's width() columns
+  };
+  StructuralStop boost(double lambda, StructuralStage& stage);
+  StructuralStop boost_greedily(double lambda, StructuralStage& stage);
+  void induce(const std::vector<Ranked>& violators, Index most);
+  void include(Index candidate);
+  void prune();
+  Index default_induction() const;
+  double cost(Index candidate) const {
+    const auto at = static_cast<std::size_t>(candidate);
+    return at < options_.cost.size() ? options_.cost[at] : 1.0;
+  }
+  void record(double lambda, StructuralStage& stage);
+  Index design_column(const Chosen& chosen);
+
+  Pool& pool_;
+  const Loss& loss_;
+  const Penalty& penalty_;
+  StructuralOptions options_;
+  const Context& context_;
+  ActiveSetSolver solver_;
+  PoolScan scan_;
+  std::vector<Chosen> slots_;
+  std::unordered_map<Index, Grid<float>>
+      owned_;                                ///< columns of chosen candidates that the pool does not store
+  std::vector<char> active_;                 ///< candidate -> in the solver
+  std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
+  Index design_columns_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& penalty,
+                                  const StructuralOptions& options, const Context& context)
+    : pool_(pool),
+      loss_(loss),
+      penalty_(penalty),
+      options_(options),
+      context_(context),
+      solver_(loss, penalty, options.bias, pool.candidates() > 0 && pool.stored(0).sparse, context.threads),
+      scan_(pool, penalty, context.threads),
+      active_(static_cast<std::size_t>(pool.candidates()), 0) {
+  if (!options_.cost.empty() && static_cast<Index>(options_.cost.size()) != pool.candidates()) {
+    throw InputError("there must be one cost for each candidate");
+  }
+  // The bias alone, as far as double precision goes: lambda_max is read off its residual.
+  solver_.minimise(std::numeric_limits<double>::max(), 1e-15, 300);
+  if (options_.rows) solver_.use_rows(options_.rows);
+  if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
+}
+
+/// Candidates taken in at once: a quarter of what is there keeps the number of rounds logarithmic.
+Index StructuralBooster::Engine::default_induction() const {
+  return std::max<Index>(5, solver_.size() / 4);
+}
+
+void StructuralBooster::Engine::include(Index candidate) {
+  const StoredColumn stored = pool_.stored(candidate);
+  if (stored.sparse) {
+    solver_.add(stored.rows, stored.values, cost(candidate));
+  } else if (stored.dense != nullptr) {
+    solver_.add(stored.dense, cost(candidate));
+  } else {
+    auto [entry, fresh] = owned_.try_emplace(candidate, pool_.rows(), pool_.width());
+    if (fresh) pool_.values(candidate, entry->second, 0);
+    for (Index w = 0; w < pool_.width(); ++w) solver_.add(entry->second.column(w), cost(candidate));
+  }
+  for (Index w = 0; w < pool_.width(); ++w) slots_.push_back({candidate, w});
+  active_[static_cast<std::size_t>(candidate)] = 1;
+  pool_.chosen(candidate);
+  active_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
+}
+
+void StructuralBooster::Engine::induce(const std::vector<Ranked>& violators, Index most) {
+  for (Index v = 0; v < std::min<Index>(most, static_cast<Index>(violators.size())); ++v) {
+    include(violators[static_cast<std::size_t>(v)].candidate);
+  }
+}
+
+/// Back-pruning: rows that returned to zero leave the solver once they outnumber a third of the others.
+void StructuralBooster::Engine::prune() {
+  Index zero = 0;
+  for (Index slot = 0; slot < solver_.size(); ++slot) zero += is_zero(solver_.row(slot)) ? 1 : 0;
+  if (zero <= (solver_.size() - zero) / 3 + 10) return;
+  std::vector<Chosen> kept;
+  for (const Index slot : solver_.drop_zero_rows()) kept.push_back(slots_[static_cast<std::size_t>(slot)]);
+  slots_ = std::move(kept);
+  std::fill(active_.begin(), active_.end(), 0);
+  for (const Chosen& chosen : slots_) active_[static_cast<std::size_t>(chosen.candidate)] = 1;
+  std::erase_if(owned_,
+                [&](const auto& entry) { return active_[static_cast<std::size_t>(entry.first)] == 0; });
+}
+
+StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& stage) {
+  double inner = kInnerShare * options_.tolerance;
+  int tightenings = 0;
+  if (!penalty_.is_norm() || lambda == 0) {
+    for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
+      if (active_[static_cast<std::size_t>(candidate)] == 0) include(candidate);
+    }
+    inner = options_.tolerance;
+  } else {
+    prune();
+    induce(scan_.violators(lambda, active_), options_.induce > 0 ? options_.induce : default_induction());
+  }
+  for (;;) {
+    if (context_.monitor.cancelled()) return StructuralStop::cancelled;
+    const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
+    stage.steps += report.steps;
+    solver_.refresh_scores();
+    double largest = 0;
+    if (penalty_.is_norm()) {
+      scan_.score(solver_.residual(), options_.cost, active_, lambda);
+      largest = scan_.largest_inactive(active_);
+      for (const double norm : solver_.dual_norms()) largest = std::max(largest, norm);
+    }
+    stage.gap = solver_.gap(lambda, largest) / std::abs(solver_.objective(lambda));
+    if (observer) observer(stage.rounds, solver_, largest);
+    if (stage.gap <= options_.tolerance) return StructuralStop::optimal;
+    const std::vector<Ranked> violators =
+        penalty_.is_norm() ? scan_.violators(lambda, active_) : std::vector<Ranked>();
+    if (violators.empty()) {
+      if (!report.converged || ++tightenings > kMostTightenings) return StructuralStop::stalled;
+      inner *= 0.3;
+      continue;
+    }
+    if (options_.rounds > 0 && stage.rounds >= options_.rounds) return StructuralStop::rounds;
+    ++stage.rounds;
+    const Index before = solver_.size();
+    induce(violators, options_.induce > 0 ? options_.induce : default_induction());
+    stage.induced += solver_.size() - before;
+  }
+}
+
+/// Classical boosting: the best candidate's row is updated, all others stay as they are.
+StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, StructuralStage& stage) {
+  const std::vector<char> none(active_.size(), 0);
+  std::unordered_map<Index, Index> first_slot;
+  for (Index slot = 0; slot < static_cast<Index>(slots_.size()); ++slot) {
+    first_slot.try_emplace(slots_[static_cast<std::size_t>(slot)].candidate, slot);
+  }
+  for (;; ++stage.rounds) {
+    if (context_.monitor.cancelled()) return StructuralStop::cancelled;
+    scan_.score(solver_.residual(), options_.cost, none, 0);
+    const std::vector<Ranked> best = scan_.violators(lambda, none);
+    if (observer) observer(stage.rounds, solver_, best.empty() ? 0 : best.front().score);
+    if (best.empty()) return StructuralStop::optimal;
+    if (stage.rounds >= options_.rounds) return StructuralStop::rounds;
+    const Index candidate = best.front().candidate;
+    const auto [entry, fresh] = first_slot.try_emplace(candidate, solver_.size());
+    if (fresh) include(candidate);
+    for (Index w = 0; w < pool_.width(); ++w) solver_.update_slot(entry->second + w, lambda);
+    if (options_.bias) solver_.update_slot(-1, lambda);
+    stage.induced += fresh ? 1 : 0;
+    ++stage.steps;
+  }
+}
+
+Index StructuralBooster::Engine::design_column(const Chosen& chosen) {
+  const auto [entry, fresh] = design_.try_emplace(chosen.candidate, design_columns_);
+  if (fresh) {
+    result.features.push_back(pool_.feature(chosen.candidate));
+    design_columns_ += pool_.width();
+  }
+  return entry->second + chosen.column;
+}
+
+void StructuralBooster::Engine::record(double lambda, StructuralStage& stage) {
+  std::vector<std::pair<Index, Index>> used;  // design column, slot
+  for (Index slot = 0; slot < solver_.size(); ++slot) {
+    if (is_zero(solver_.row(slot))) continue;
+    used.emplace_back(design_column(slots_[static_cast<std::size_t>(slot)]), slot);
+  }
+  std::sort(used.begin(), used.end());
+  for (const auto& [column, slot] : used) {
+    const auto row = solver_.row(slot);
+    stage.columns.push_back(column);
+    stage.weights.insert(stage.weights.end(), row.begin(), row.end());
+  }
+  stage.lambda = lambda;
+  stage.bias = solver_.bias();
+  stage.loss = solver_.loss_value();
+  stage.penalty = lambda * solver_.penalty_value();
+  stage.objective = stage.loss + stage.penalty;
+  stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+const StructuralStage& StructuralBooster::Engine::solve(double lambda) {
+  if (!(lambda >= 0) || !std::isfinite(lambda))
+    throw InputError("lambda must be a number that is not negative");
+  StructuralStage stage;
+  stage.stop = options_.corrective ? boost(lambda, stage) : boost_greedily(lambda, stage);
+  record(lambda, stage);
+  result.stages.push_back(std::move(stage));
+  return result.stages.back();
+}
+
+StructuralBooster::StructuralBooster(Pool& pool, const Loss& loss, const Penalty& penalty,
+                                     const StructuralOptions& options, const Context& context)
+    : engine_(std::make_unique<Engine>(pool, loss, penalty, options, context)) {}
+
+StructuralBooster::~StructuralBooster() = default;
+
+double StructuralBooster::lambda_max() const {
+  return engine_->result.lambda_max;
+}
+
+const StructuralStage& StructuralBooster::solve(double lambda) {
+  return engine_->solve(lambda);
+}
+
+void StructuralBooster::after_round(StructuralRoundObserver observer) {
+  engine_->observer = std::move(observer);
+}
+
+const StructuralResult& StructuralBooster::result() const {
+  return engine_->result;
+}
+
+const Grid<double>& StructuralBooster::scores() const {
+  return engine_->scores();
+}
+
+std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
+  std::vector<double> grid;
+  for (Index i = 0; i < count; ++i) {
+    grid.push_back(count == 1 ? lambda_max
+                              : lambda_max *
+                                    std::pow(ratio, static_cast<double>(i) / static_cast<double>(count - 1)));
+  }
+  return grid;
+}
+
+StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
+                                 const Context& context, const StructuralStageObserver& after_stage) {
+  for (const double lambda : lambdas) {
+    if (context.monitor.cancelled()) break;
+    booster.solve(lambda);
+    if (after_stage) after_stage(booster.result(), booster.scores());
+  }
+  return booster.result();
+}
+
+}  // namespace sharelearn

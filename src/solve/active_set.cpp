@@ -1,0 +1,344 @@
+#include "sharelearn/solve/active_set.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "solve/anderson.hpp"
+#include "solve/quadratic_model.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr std::size_t kMemory = 5;
+constexpr double kSufficientDecrease = 1e-3;
+constexpr double kRounding = 1e-15;
+constexpr int kMostStalls = 4;
+
+/// out = a + t b, over all rows and outputs.
+void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
+                ThreadPool& threads) {
+  threads.for_each(a.cols(), [&](Index c, int) {
+    const double* from = a.column(c);
+    const double* by = b.column(c);
+    double* to = out.column(c);
+    for (Index i = 0; i < a.stride(); ++i) to[i] = from[i] + t * by[i];
+  });
+}
+
+}  // namespace
+
+/// The last steps' end points: weights and scores.
+struct ActiveSetSolver::History {
+  Anderson anderson{kMemory};
+  std::deque<std::vector<double>> weights;
+  std::deque<Grid<double>> scores;
+  void clear() {
+    anderson.clear();
+    weights.clear();
+    scores.clear();
+  }
+};
+
+ActiveSetSolver::ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool bias, bool sparse,
+                                 ThreadPool& threads)
+    : loss_(loss),
+      penalty_(penalty),
+      threads_(threads),
+      first_(bias ? 1 : 0),
+      columns_(loss.rows(), threads),
+      scores_(loss.rows(), loss.outputs()),
+      residual_(loss.rows(), loss.outputs()),
+      trial_scores_(loss.rows(), loss.outputs()),
+      trial_residual_(loss.rows(), loss.outputs()),
+      direction_(loss.rows(), loss.outputs()),
+      metric_(std::make_unique<Metric>(loss.outputs())),
+      history_(std::make_unique<History>()) {
+  if (bias) {
+    ones_.assign(static_cast<std::size_t>((loss.rows() + 15) / 16 * 16), 0.0F);
+    std::fill_n(ones_.begin(), loss.rows(), 1.0F);
+    if (sparse) {
+      all_rows_.resize(static_cast<std::size_t>(loss.rows()));
+      std::iota(all_rows_.begin(), all_rows_.end(), 0U);
+      columns_.add(all_rows_, {ones_.data(), all_rows_.size()});
+    } else {
+      columns_.add(ones_.data());
+    }
+    add_weights(0);
+  }
+  loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
+}
+
+ActiveSetSolver::~ActiveSetSolver() = default;
+
+void ActiveSetSolver::add_weights(double cost) {
+  if (rows_) rows_->columns_changed();
+  cost_.push_back(cost);
+  weights_.resize(weights_.size() + static_cast<std::size_t>(outputs()), 0.0);
+  gradient_valid_ = false;
+  history_->clear();
+}
+
+Index ActiveSetSolver::add(const float* dense, double cost) {
+  columns_.add(dense);
+  add_weights(cost);
+  return size() - 1;
+}
+
+Index ActiveSetSolver::add(std::span<const std::uint32_t> rows, std::span<const float> values, double cost) {
+  columns_.add(rows, values);
+  add_weights(cost);
+  return size() - 1;
+}
+
+std::vector<Index> ActiveSetSolver::drop_zero_rows() {
+  std::vector<Index> kept, slots;
+  std::vector<double> weights, cost;
+  for (Index j = 0; j < columns_.size(); ++j) {
+    const auto begin = weights_.begin() + j * outputs();
+    const auto end = begin + outputs();
+    if (j >= first_ && std::all_of(begin, end, [](double w) { return w == 0; })) continue;
+    kept.push_back(j);
+    if (j >= first_) slots.push_back(j - first_);
+    weights.insert(weights.end(), begin, end);
+    cost.push_back(cost_[static_cast<std::size_t>(j)]);
+  }
+  std::vector<Index> known = kept;
+  known.erase(std::remove_if(known.begin(), known.end(), [&](Index j) { return j >= metric_->size(); }),
+              known.end());
+  if (!metric_->empty()) metric_->keep(known);
+  columns_.keep(kept);
+  if (rows_) rows_->columns_changed();
+  weights_ = std::move(weights);
+  cost_ = std::move(cost);
+  gradient_valid_ = false;
+  history_->clear();
+  return slots;
+}
+
+std::span<const double> ActiveSetSolver::row(Index slot) const {
+  return {weights_.data() + (slot + first_) * outputs(), static_cast<std::size_t>(outputs())};
+}
+
+std::vector<double> ActiveSetSolver::bias() const {
+  return {weights_.begin(), weights_.begin() + first_ * outputs()};
+}
+
+void ActiveSetSolver::set_weights(std::span<const double> rows, std::span<const double> bias) {
+  if (first_ == 1) std::copy(bias.begin(), bias.end(), weights_.begin());
+  std::copy(rows.begin(), rows.end(), weights_.begin() + first_ * outputs());
+  refresh_scores();
+}
+
+void ActiveSetSolver::refresh_scores() {
+  scores_.fill(0);
+  columns_.combine(weights_, scores_);
+  loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
+  gradient_valid_ = false;
+  history_->clear();
+}
+
+double ActiveSetSolver::penalty_of(std::span<const double> weights) const {
+  double sum = 0;
+  const auto k = static_cast<std::size_t>(outputs());
+  for (std::size_t j = static_cast<std::size_t>(first_); j < cost_.size(); ++j) {
+    sum += cost_[j] * penalty_.value(weights.subspan(j * k, k));
+  }
+  return sum;
+}
+
+double ActiveSetSolver::penalty_value() const {
+  return penalty_of(weights_);
+}
+
+void ActiveSetSolver::compute_gradient() {
+  if (gradient_valid_) return;
+  columns_.dots(residual_, gradient_);
+  gradient_valid_ = true;
+}
+
+std::vector<double> ActiveSetSolver::lambdas(double lambda) const {
+  std::vector<double> result(cost_.size());
+  for (std::size_t j = 0; j < cost_.size(); ++j) result[j] = lambda * cost_[j];
+  return result;
+}
+
+std::vector<double> ActiveSetSolver::dual_norms() {
+  compute_gradient();
+  std::vector<double> norms;
+  const auto k = static_cast<std::size_t>(outputs());
+  for (std::size_t j = static_cast<std::size_t>(first_); j < cost_.size(); ++j) {
+    norms.push_back(penalty_.dual_norm({gradient_.data() + j * k, k}) / cost_[j]);
+  }
+  return norms;
+}
+
+bool ActiveSetSolver::has_dual(double lambda) const {
+  return lambda > 0 && (penalty_.is_norm() || penalty_.name() == "l2sq");
+}
+
+double ActiveSetSolver::gap(double lambda, double largest) {
+  if (!has_dual(lambda)) return last_decrease_;
+  compute_gradient();
+  const double scale = penalty_.is_norm() && largest > lambda ? lambda / largest : 1.0;
+  double dual = -evaluate_conjugate(loss_, residual_, scale, threads_);
+  const auto k = static_cast<std::size_t>(outputs());
+  if (!penalty_.is_norm()) {
+    for (std::size_t j = static_cast<std::size_t>(first_); j < cost_.size(); ++j) {
+      dual -= penalty_.conjugate({gradient_.data() + j * k, k}, lambda * cost_[j]);
+    }
+  }
+  double charge = 0;
+  for (std::size_t c = 0; c < k * static_cast<std::size_t>(first_); ++c) {
+    charge += scale * std::abs(gradient_[c]) * (1 + std::abs(weights_[c]));
+  }
+  return std::max(objective(lambda) - dual + charge, 0.0);
+}
+
+void ActiveSetSolver::refresh_metric() {
+  Grid<double> factor(loss_.rows(), outputs());
+  std::atomic<bool> coupled = false;
+  threads_.for_each(blocks_of(loss_.rows()), [&](Index block, int) {
+    const RowRange rows = block_range(block, loss_.rows());
+    loss_.curvature(rows, scores_, trial_residual_);
+    if (loss_.coupling(rows, scores_, factor)) coupled = true;
+  });
+  metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
+  steps_since_metric_ = 0;
+  history_->clear();
+}
+
+/// Expected change of the objective to first order: gradient . (u - w) + penalty(u) - penalty(w).
+double ActiveSetSolver::model_decrease(double lambda, const std::vector<double>& u) const {
+  double change = lambda * (penalty_of(u) - penalty_of(weights_));
+  for (std::size_t at = 0; at < u.size(); ++at) change += gradient_[at] * (u[at] - weights_[at]);
+  return change;
+}
+
+bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
+  metric_->extend(columns_);
+  const std::vector<double> lambda_of = lambdas(lambda);
+  std::vector<double> u = weights_;
+  report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, {}, u);
+  const double expected = model_decrease(lambda, u);
+  last_decrease_ = std::max(-expected, 0.0);
+  std::vector<double> by(u.size());
+  for (std::size_t at = 0; at < u.size(); ++at) by[at] = u[at] - weights_[at];
+  direction_.fill(0);
+  columns_.combine(by, direction_);
+
+  const double here = objective(lambda);
+  const double slack = kRounding * std::abs(here);
+  double t = 1;
+  for (int halving = 0; halving < 30; ++halving, t /= 2) {
+    std::vector<double> trial = u;
+    if (t < 1) {
+      for (std::size_t at = 0; at < u.size(); ++at) trial[at] = weights_[at] + t * by[at];
+    }
+    add_scaled(scores_, t, direction_, trial_scores_, threads_);
+    const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
+    if (value + lambda * penalty_of(trial) > here + kSufficientDecrease * t * expected + slack) continue;
+    damping_ = t < 1 ? std::min(damping_ * 1.5, 4.0) : damping_;
+    const std::vector<double> from = weights_;
+    weights_ = std::move(trial);
+    std::swap(scores_, trial_scores_);
+    std::swap(residual_, trial_residual_);
+    loss_value_ = value;
+    gradient_valid_ = false;
+    ++steps_since_metric_;
+    if (t == 1) accelerate(lambda, from);
+    return here - objective(lambda) > slack;
+  }
+  return false;
+}
+
+/// Replaces the point by the combination of the last steps' ends if the objective is lower there. Weights
+/// that are zero now stay zero.
+void ActiveSetSolver::accelerate(double lambda, const std::vector<double>& from) {
+  History& history = *history_;
+  std::vector<double> moved(weights_.size());
+  for (std::size_t at = 0; at < moved.size(); ++at) {
+    const auto j = static_cast<Index>(at) / outputs();
+    moved[at] =
+        (weights_[at] - from[at]) * std::sqrt(metric_->diagonal(j, static_cast<Index>(at) % outputs()));
+  }
+  history.anderson.push(std::move(moved));
+  history.weights.push_back(weights_);
+  history.scores.push_back(scores_);
+  if (history.weights.size() > kMemory) {
+    history.weights.pop_front();
+    history.scores.pop_front();
+  }
+  const std::vector<double> coefficients = history.anderson.coefficients();
+  if (coefficients.empty()) return;
+  std::vector<double> weights(weights_.size(), 0.0), removed(weights_.size(), 0.0);
+  trial_scores_.fill(0);
+  for (std::size_t p = 0; p < coefficients.size(); ++p) {
+    for (std::size_t at = 0; at < weights.size(); ++at)
+      weights[at] += coefficients[p] * history.weights[p][at];
+    add_scaled(trial_scores_, coefficients[p], history.scores[p], trial_scores_, threads_);
+  }
+  for (std::size_t at = 0; at < weights.size(); ++at) {
+    if (weights_[at] != 0 || weights[at] == 0) continue;
+    removed[at] = -weights[at];
+    weights[at] = 0;
+  }
+  columns_.combine(removed, trial_scores_);
+  const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
+  if (!(value + lambda * penalty_of(weights) < objective(lambda))) return;
+  weights_ = std::move(weights);
+  std::swap(scores_, trial_scores_);
+  std::swap(residual_, trial_residual_);
+  loss_value_ = value;
+}
+
+void ActiveSetSolver::update_row(Index column, double lambda) {
+  const auto first = static_cast<std::size_t>(column * outputs());
+  const std::span<double> row(weights_.data() + first, static_cast<std::size_t>(outputs()));
+  const std::vector<double> before(row.begin(), row.end());
+  rows_->update(
+      {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]}, row);
+  std::vector<double> by(weights_.size(), 0.0);
+  bool moved = false;
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    by[first + c] = row[c] - before[c];
+    moved = moved || by[first + c] != 0;
+  }
+  if (!moved) return;
+  columns_.combine(by, scores_);
+  loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
+  gradient_valid_ = false;
+}
+
+/// The paper's inner loop: every active row once, importance weights recomputed after each.
+bool ActiveSetSolver::cycle(double lambda) {
+  const double here = objective(lambda);
+  for (Index column = 0; column < columns_.size(); ++column) update_row(column, lambda);
+  last_decrease_ = std::max(here - objective(lambda), 0.0);
+  return here - objective(lambda) > kRounding * std::abs(here);
+}
+
+ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int max_steps) {
+  ActiveSetReport report;
+  int stalls = 0;
+  history_->clear();
+  last_decrease_ = std::numeric_limits<double>::infinity();
+  if (!rows_ && (metric_->empty() || steps_since_metric_ > 0)) refresh_metric();
+  for (;; ++report.steps) {
+    compute_gradient();
+    double largest = 0;
+    if (penalty_.is_norm()) {
+      for (const double norm : dual_norms()) largest = std::max(largest, norm);
+    }
+    report.gap = gap(lambda, largest);
+    report.converged = report.gap <= tolerance * std::abs(objective(lambda));
+    if (report.converged || report.steps >= max_steps) return report;
+    // Near the optimum the objective stops moving before the gap does: it is flat there.
+    stalls = (rows_ ? cycle(lambda) : step(lambda, report)) ? 0 : stalls + 1;
+    if (stalls == kMostStalls) return report;
+  }
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,327 @@
+#include "solve/quadratic_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "kernels/panel.hpp"
+#include "solve/anderson.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr std::size_t kMemory = 5;
+/// Keeps single-precision rounding from making H indefinite.
+constexpr float kRidge = 1e-6F;
+/// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
+/// derivatives sum to less than this fraction of either's own.
+constexpr double kNegligible = 2e-3;
+constexpr double kNegligiblePair = 5e-3;
+
+/// Block coordinate descent on the model. `slope_` is the model's gradient [output][column], kept up to date.
+class ModelDescent {
+ public:
+  ModelDescent(const ModelProblem& problem, std::vector<double>& u)
+      : problem_(problem),
+        size_(problem.metric.size()),
+        outputs_(problem.metric.outputs()),
+        u_(u),
+        slope_(static_cast<std::size_t>(outputs_ * problem.metric.stride()), 0.0),
+        curvature_(u.size()),
+        row_(static_cast<std::size_t>(outputs_)),
+        step_(row_.size()),
+        anderson_(kMemory) {
+    prepare();
+  }
+
+  /// One pass over the rows; returns (1/2) sum h step^2, a lower bound of the model's decrease.
+  double pass() {
+    double gain = 0;
+    for (Index j = 0; j < size_; ++j) gain += update_row(j);
+    return gain;
+  }
+
+  /// Remembers the pass just made from `before` and jumps to the extrapolated point if that is lower.
+  void accelerate(const std::vector<double>& before) {
+    std::vector<double> residual(u_.size());
+    for (std::size_t at = 0; at < u_.size(); ++at) residual[at] = u_[at] - before[at];
+    anderson_.push(std::move(residual));
+    points_.push_back(u_);
+    slopes_.push_back(slope_);
+    if (points_.size() > kMemory) {
+      points_.pop_front();
+      slopes_.pop_front();
+    }
+    if (!anderson_.full()) return;
+    jump(anderson_.coefficients());
+    anderson_.clear();
+    points_.clear();
+    slopes_.clear();
+  }
+
+  /// g.(U-W) + quadratic + penalty: the quadratic part is (U-W).(slope - g)/2.
+  double value() const {
+    double sum = 0;
+    for (Index j = 0; j < size_; ++j) {
+      const auto row = static_cast<std::size_t>(j * outputs_);
+      for (Index c = 0; c < outputs_; ++c) {
+        const auto at = row + static_cast<std::size_t>(c);
+        sum += (u_[at] - problem_.start[at]) * (problem_.gradient[at] + slope(j, c)) / 2;
+      }
+      const double lambda = problem_.lambda[static_cast<std::size_t>(j)];
+      if (lambda > 0) sum += lambda * problem_.penalty.value({u_.data() + row, row_.size()});
+    }
+    return sum;
+  }
+
+ private:
+  double& slope(Index j, Index c) {
+    return slope_[static_cast<std::size_t>(c * problem_.metric.stride() + j)];
+  }
+  double slope(Index j, Index c) const {
+    return slope_[static_cast<std::size_t>(c * problem_.metric.stride() + j)];
+  }
+
+  void prepare() {
+    for (Index j = 0; j < size_; ++j) {
+      double most = 0;
+      for (Index c = 0; c < outputs_; ++c) {
+        const auto at = static_cast<std::size_t>(j * outputs_ + c);
+        curvature_[at] = problem_.damping * problem_.metric.spread(j) * problem_.metric.diagonal(j, c);
+        most = std::max(most, curvature_[at]);
+        slope(j, c) += problem_.gradient[at];
+      }
+      // An output that does not curve at all (a task without rows there) must not divide by zero.
+      for (Index c = 0; c < outputs_; ++c) {
+        double& h = curvature_[static_cast<std::size_t>(j * outputs_ + c)];
+        h = std::max({h, 1e-9 * most, 1e-300});
+      }
+      move_row(j, [&](std::size_t at) { return u_[at] - problem_.start[at]; });
+    }
+  }
+
+  /// slope += damping H step of row j; returns whether anything moved.
+  template <class Step>
+  bool move_row(Index j, Step step) {
+    bool moved = false;
+    for (Index c = 0; c < outputs_; ++c) {
+      const double by = step(static_cast<std::size_t>(j * outputs_ + c));
+      step_[static_cast<std::size_t>(c)] = problem_.damping * by;
+      moved = moved || by != 0;
+    }
+    if (moved) problem_.metric.add_row(j, step_, slope_.data());
+    return moved;
+  }
+
+  double update_row(Index j) {
+    const auto first = static_cast<std::size_t>(j * outputs_);
+    const std::span<const double> h(curvature_.data() + first, row_.size());
+    for (std::size_t c = 0; c < row_.size(); ++c)
+      row_[c] = u_[first + c] - slope(j, static_cast<Index>(c)) / h[c];
+    const double lambda = problem_.lambda[static_cast<std::size_t>(j)];
+    if (lambda > 0) problem_.penalty.scaled_prox(row_, h, lambda);
+    double gain = 0;
+    move_row(j, [&](std::size_t at) {
+      const double by = row_[at - first] - u_[at];
+      gain += h[at - first] * by * by / 2;
+      return by;
+    });
+    std::copy(row_.begin(), row_.end(), u_.begin() + static_cast<std::ptrdiff_t>(first));
+    return gain;
+  }
+
+  void jump(const std::vector<double>& coefficients) {
+    if (coefficients.empty()) return;
+    const double here = value();
+    const std::vector<double> u = u_, slope_here = slope_;
+    std::fill(u_.begin(), u_.end(), 0.0);
+    std::fill(slope_.begin(), slope_.end(), 0.0);
+    for (std::size_t p = 0; p < points_.size(); ++p) {
+      for (std::size_t at = 0; at < u_.size(); ++at) u_[at] += coefficients[p] * points_[p][at];
+      for (std::size_t at = 0; at < slope_.size(); ++at) slope_[at] += coefficients[p] * slopes_[p][at];
+    }
+    if (value() < here) return;
+    u_ = u;
+    slope_ = slope_here;
+  }
+
+  const ModelProblem& problem_;
+  Index size_;
+  Index outputs_;
+  std::vector<double>& u_;
+  std::vector<double> slope_;
+  std::vector<double> curvature_;
+  std::vector<double> row_;
+  std::vector<double> step_;
+  Anderson anderson_;
+  std::deque<std::vector<double>> points_;
+  std::deque<std::vector<double>> slopes_;
+};
+
+}  // namespace
+
+void Metric::reset(const Grid<double>& curvature, const Grid<double>& factor) {
+  pairs_.clear();
+  own_.clear();
+  mass_.clear();
+  spread_.clear();
+  size_ = stride_ = 0;
+  add_diagonal_pairs(curvature);
+  if (factor.cols() > 0) add_coupled_pairs(factor);
+}
+
+void Metric::add_diagonal_pairs(const Grid<double>& curvature) {
+  for (Index c = 0; c < outputs_; ++c) {
+    const auto values = curvature.column_span(c);
+    const double least = kNegligible / static_cast<double>(curvature.rows());
+    Pair pair{c, c, {}, {}};
+    double kept = 0, mass = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      mass += values[i];
+      if (values[i] <= least) continue;
+      kept += values[i];
+      pair.rows.rows.push_back(static_cast<std::uint32_t>(i));
+      pair.rows.weights.push_back(static_cast<float>(values[i]));
+    }
+    if (kept > 0) {
+      for (float& w : pair.rows.weights) w *= static_cast<float>(mass / kept);
+    }
+    own_.push_back(pairs_.size());
+    mass_.push_back(mass);
+    pairs_.push_back(std::move(pair));
+  }
+}
+
+void Metric::add_coupled_pairs(const Grid<double>& factor) {
+  const double least = kNegligible / static_cast<double>(factor.rows());
+  for (Index c = 0; c < outputs_; ++c) {
+    for (Index d = c + 1; d < outputs_; ++d) {
+      Pair pair{c, d, {}, {}};
+      const auto left = factor.column_span(c), right = factor.column_span(d);
+      double kept = 0;
+      for (std::size_t i = 0; i < left.size(); ++i) {
+        const double both = left[i] * right[i];
+        if (both <= least) continue;
+        kept += both;
+        pair.rows.rows.push_back(static_cast<std::uint32_t>(i));
+        pair.rows.weights.push_back(static_cast<float>(-both));
+      }
+      const double mass = std::min(mass_[static_cast<std::size_t>(c)], mass_[static_cast<std::size_t>(d)]);
+      if (kept > kNegligiblePair * mass) pairs_.push_back(std::move(pair));
+    }
+  }
+}
+
+void Metric::reserve(Index columns) {
+  if (columns <= stride_) return;
+  const Index wanted = size_ == 0 ? columns : columns + columns / 4;
+  const Index stride = (wanted + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
+  for (Pair& pair : pairs_) {
+    // One row of tiles more than columns: the kernel's last rows may overhang.
+    AlignedVector<float> larger(static_cast<std::size_t>((stride + 6) * stride), 0.0F);
+    for (Index j = 0; j < size_; ++j) {
+      std::copy_n(pair.gram.data() + j * stride_, size_, larger.data() + j * stride);
+    }
+    pair.gram = std::move(larger);
+  }
+  stride_ = stride;
+}
+
+void Metric::extend(const ColumnSet& columns) {
+  const Index first = size_, last = columns.size();
+  if (first == last) return;
+  reserve(last);
+  std::vector<ColumnSet::WeightedRows> rows;
+  std::vector<float*> gram;
+  for (Pair& pair : pairs_) {
+    rows.push_back(std::move(pair.rows));
+    gram.push_back(pair.gram.data());
+  }
+  columns.weighted_grams(rows, first, gram, stride_);
+  size_ = last;
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    pairs_[p].rows = std::move(rows[p]);
+    float* h = gram[p];
+    const bool own = pairs_[p].first == pairs_[p].second;
+    for (Index j = first; j < last; ++j) {
+      if (own) h[j * stride_ + j] *= 1 + kRidge;
+      for (Index l = 0; l < j; ++l) h[l * stride_ + j] = h[j * stride_ + l];
+      std::fill(h + j * stride_ + last, h + (j + 1) * stride_, 0.0F);
+    }
+  }
+  for (Index j = first; j < last; ++j) spread_.push_back(spread_of(j));
+}
+
+void Metric::keep(std::span<const Index> columns) {
+  const auto count = static_cast<Index>(columns.size());
+  std::vector<double> spread;
+  for (const Index j : columns) spread.push_back(spread_[static_cast<std::size_t>(j)]);
+  spread_ = std::move(spread);
+  for (Pair& pair : pairs_) {
+    float* h = pair.gram.data();
+    // Ascending columns: a row is read before it is overwritten.
+    for (Index j = 0; j < count; ++j) {
+      const float* from = h + columns[static_cast<std::size_t>(j)] * stride_;
+      for (Index l = 0; l < count; ++l) h[j * stride_ + l] = from[columns[static_cast<std::size_t>(l)]];
+    }
+    for (Index j = 0; j < stride_; ++j) {
+      std::fill(h + j * stride_ + (j < count ? count : 0), h + (j + 1) * stride_, 0.0F);
+    }
+  }
+  size_ = count;
+}
+
+/// Largest eigenvalue of the block scaled to a unit diagonal, by power iteration.
+double Metric::spread_of(Index j) const {
+  if (pairs_.size() == own_.size()) return 1;
+  std::vector<double> v(static_cast<std::size_t>(outputs_)), next, root(v.size());
+  for (std::size_t c = 0; c < v.size(); ++c) {
+    v[c] = 1 + 0.1 * static_cast<double>(c % 3) - static_cast<double>(c % 2) * 1.7;
+    root[c] = std::sqrt(std::max(diagonal(j, static_cast<Index>(c)), 1e-300));
+  }
+  double value = 1;
+  for (int iteration = 0; iteration < 12; ++iteration) {
+    next = v;
+    for (std::size_t p = own_.size(); p < pairs_.size(); ++p) {
+      const auto c = static_cast<std::size_t>(pairs_[p].first),
+                 d = static_cast<std::size_t>(pairs_[p].second);
+      const double scaled = entry(p, j) / (root[c] * root[d]);
+      next[c] += scaled * v[d];
+      next[d] += scaled * v[c];
+    }
+    double norm = 0, before = 0;
+    for (std::size_t c = 0; c < v.size(); ++c) norm += next[c] * next[c], before += v[c] * v[c];
+    value = std::sqrt(norm / before);
+    for (std::size_t c = 0; c < v.size(); ++c) v[c] = next[c] / std::sqrt(norm);
+  }
+  return std::clamp(1.05 * value, 1.0, 2.0);
+}
+
+void Metric::add_row(Index j, std::span<const double> step, double* slope) const {
+  std::vector<kernels::Axpy> tasks;
+  tasks.reserve(2 * pairs_.size());
+  for (const Pair& pair : pairs_) {
+    const float* row = pair.gram.data() + j * stride_;
+    const double from_first = step[static_cast<std::size_t>(pair.first)];
+    if (from_first != 0) tasks.push_back({row, from_first, slope + pair.second * stride_});
+    if (pair.first == pair.second) continue;
+    const double from_second = step[static_cast<std::size_t>(pair.second)];
+    if (from_second != 0) tasks.push_back({row, from_second, slope + pair.first * stride_});
+  }
+  kernels::axpy_all(tasks.data(), static_cast<Index>(tasks.size()), stride_);
+}
+
+int minimise_model(const ModelProblem& problem, const ModelOptions& options, std::vector<double>& u) {
+  ModelDescent descent(problem, u);
+  double first_gain = 0;
+  std::vector<double> before;
+  for (int pass = 1;; ++pass) {
+    before = u;
+    const double gain = descent.pass();
+    first_gain = std::max(first_gain, gain);
+    if (gain <= options.accuracy * first_gain || pass >= options.max_passes) return pass;
+    descent.accelerate(before);
+  }
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,81 @@
+// The quadratic model of an active-set solver and its minimisation.
+//
+//   min over U   g . (U - W) + (damping/2) sum_cd (U - W)_c' H_cd (U - W)_d + sum_j lambda_j value(U_j)
+//
+// H_cd = X' diag(second derivatives by scores c and d) X over the active columns. Rows whose derivative is
+// negligible are left out: once a model has learned, few classes are plausible for a row, and the Hessian of
+// 26 classes costs less than its diagonal blocks would. What is left out off the diagonal only makes H larger
+// (the derivatives of a row are diagonally dominant). Since only Gram matrices are needed, a pass of block
+// coordinate descent costs columns^2 * pairs whatever the number of rows.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/solve/column_set.hpp"
+
+namespace sharelearn {
+
+/// The matrices H_cd, grown as columns come.
+class Metric {
+ public:
+  explicit Metric(Index outputs) : outputs_(outputs) {}
+  /// Takes new second derivatives: `curvature` (rows x outputs) by one score, `factor` as Loss::coupling has
+  /// it (no columns: outputs do not interact). Everything is computed again by extend().
+  void reset(const Grid<double>& curvature, const Grid<double>& factor);
+  bool empty() const { return pairs_.empty(); }
+  /// Computes what is missing: (rows that count) * (columns^2 - known^2) / 2 multiply-adds a pair.
+  void extend(const ColumnSet& columns);
+  /// Keeps only the columns named, in that order.
+  void keep(std::span<const Index> columns);
+  Index size() const { return size_; }
+  Index outputs() const { return outputs_; }
+  Index stride() const { return stride_; }
+  double diagonal(Index j, Index c) const { return entry(own_[static_cast<std::size_t>(c)], j); }
+  /// Smallest s (nearly) with: the outputs' block of column j <= s * its diagonal.
+  double spread(Index j) const { return spread_[static_cast<std::size_t>(j)]; }
+  /// slope[d * stride() ..] += H_dc[j, ..] step[c] for all c and d.
+  void add_row(Index j, std::span<const double> step, double* slope) const;
+
+ private:
+  struct Pair {
+    Index first, second;  ///< outputs c <= d
+    ColumnSet::WeightedRows rows;
+    AlignedVector<float> gram;
+  };
+  double entry(std::size_t pair, Index j) const {
+    return static_cast<double>(pairs_[pair].gram[static_cast<std::size_t>(j * stride_ + j)]);
+  }
+  void reserve(Index columns);
+  void add_diagonal_pairs(const Grid<double>& curvature);
+  void add_coupled_pairs(const Grid<double>& factor);
+  double spread_of(Index j) const;
+  Index outputs_;
+  Index size_ = 0;
+  Index stride_ = 0;
+  std::vector<Pair> pairs_;
+  std::vector<std::size_t> own_;  ///< output -> its pair (c, c)
+  std::vector<double> mass_;      ///< output -> sum of its curvatures
+  std::vector<double> spread_;
+};
+
+struct ModelProblem {
+  const Metric& metric;
+  const Penalty& penalty;
+  std::span<const double> lambda;    ///< of each column; 0: unpenalised
+  std::span<const double> gradient;  ///< [column][output] at `start`
+  std::span<const double> start;     ///< W
+  double damping = 1;
+};
+
+struct ModelOptions {
+  double accuracy = 1e-3;  ///< stop when a pass gains less than this fraction of what the first one did
+  int max_passes = 400;
+};
+
+/// Minimises from `u` on (so that it may be warm), by block coordinate descent over the columns' rows with
+/// Anderson acceleration. Returns the passes taken.
+int minimise_model(const ModelProblem& problem, const ModelOptions& options, std::vector<double>& u);
+
+}  // namespace sharelearn
