@@ -65,9 +65,6 @@ class ColumnFinder {
     }
     const auto number = as_number(wanted);
     if (number && *number >= 0 && *number < static_cast<Index>(first_.size())) return *number;
-    for (std::size_t c = 0; c < first_.size(); ++c) {
-      if (first_[c].text == wanted) return static_cast<Index>(c);
-    }
     throw InputError(fmt::format("{}: there is no {} column '{}'; expected {}", source_.name(), what, wanted,
                                  number ? fmt::format("a number from 0 to {}", first_.size() - 1) : names()));
   }

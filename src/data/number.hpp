@@ -56,7 +56,7 @@ inline bool rounds_safely(double wide) {
   return wide > 1e-37 && wide < 1e38 && below - 0x0FFFFFF8u > 0x10u;
 }
 
-inline bool more_digits(char c) {
+inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -67,7 +67,9 @@ inline const char* parse_float(const char* p, float& value) {
   const char* const begin = p;
   const bool negative = *p == '-';
   p += (negative || *p == '+') ? 1 : 0;
-  const Digits whole = leading_digits(p);
+  // "0.25" is common enough to guess: the processor need not wait for the count of digits before it goes on.
+  const bool one_digit = is_digit(p[0]) && p[1] == '.';
+  const Digits whole = one_digit ? Digits{static_cast<std::uint64_t>(p[0] - '0'), 1} : leading_digits(p);
   p += whole.count;
   std::uint64_t mantissa = whole.value;
   unsigned digits = whole.count;
@@ -93,7 +95,7 @@ inline const char* parse_float(const char* p, float& value) {
     digits += decimals;
   }
   const char next = static_cast<char>(*p | 0x20);
-  if (digits - 1 >= 18 || more_digits(*p) || next == 'e' || next == 'n' || next == 'i') [[unlikely]] {
+  if (digits - 1 >= 18 || is_digit(*p) || next == 'e' || next == 'n' || next == 'i') [[unlikely]] {
     return parse_float_slowly(begin, value);
   }
   const double wide = static_cast<double>(mantissa) / kPowersOfTen[decimals];

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
+#include "data/arena.hpp"
 #include "data/csv_layout.hpp"
 #include "data/labels.hpp"
 #include "data/number.hpp"
@@ -22,7 +24,7 @@ using csv::Role;
 
 /// What a chunk holds.
 struct Part {
-  std::vector<float> values;  ///< row after row
+  std::span<float> values;  ///< row after row
   LabelCollector label, task;
   std::vector<double> weight;
   Index rows = 0;
@@ -33,6 +35,7 @@ struct Part {
 struct Scratch {
   ByteBuffer text;
   std::vector<float> values;
+  Arena<float> kept;
 };
 
 class ChunkParser {
@@ -50,12 +53,13 @@ class ChunkParser {
         p = parse_row(p);
       }
     }
-    part_.values.assign(scratch_.values.begin(), scratch_.values.begin() + static_cast<std::ptrdiff_t>(out_));
+    part_.values = scratch_.kept.keep({scratch_.values.data(), out_});
     return std::move(part_);
   }
 
  private:
   const char* parse_row(const char* p) {
+    row_begin_ = p;
     const auto features = static_cast<std::size_t>(layout_.features);
     if (scratch_.values.size() < out_ + features) scratch_.values.resize(2 * (out_ + features));
     const char separator = layout_.separator;
@@ -99,6 +103,7 @@ class ChunkParser {
     const Field field = read(p, column);
     const std::string padded = field.text + std::string(text::kTextPadding, '\n');
     const char* const end = text::parse_float(padded.c_str(), value);
+    if (end != padded.c_str() + field.text.size()) check_field_count();
     if (is_missing_text(field.text) || (end != nullptr && std::isnan(value))) {
       if (options_.missing == Missing::error) {
         fail(field.begin,
@@ -180,6 +185,18 @@ class ChunkParser {
     return {field_begin_, static_cast<std::size_t>(end - field_begin_)};
   }
 
+  /// A row that lacks a field has its label where a number is expected: say so, not that the label is no
+  /// number.
+  void check_field_count() const {
+    const auto fields = csv::read_fields(row_begin_, layout_.separator);
+    if (fields.size() < layout_.roles.size()) {
+      const char* end = fields.back().begin;
+      while (!csv::at_line_end(end)) ++end;
+      fail_too_short(end, static_cast<Index>(fields.size()));
+    }
+    if (fields.size() > layout_.roles.size()) fail_too_long(fields[layout_.roles.size()].begin);
+  }
+
   [[noreturn]] void fail(const char* at, std::string message) const {
     throw TextFault(chunk_.offset + (at - chunk_.begin), std::move(message));
   }
@@ -198,14 +215,15 @@ class ChunkParser {
   Scratch& scratch_;
   Part part_;
   std::size_t out_;  ///< values written
+  const char* row_begin_ = nullptr;
   const char* field_begin_ = nullptr;
   std::string quoted_;
 };
 
+/// The parts live as long as `scratch`, one a worker.
 std::vector<Part> parse_chunks(const ByteSource& source, const Layout& layout, const ReadOptions& options,
-                               ThreadPool& threads) {
+                               std::vector<Scratch>& scratch, ThreadPool& threads) {
   std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
-  std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
   threads.for_each(chunks_of(source), [&](std::int64_t chunk, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
     const TextChunk text = load_chunk(source, chunk, mine.text);
@@ -216,7 +234,7 @@ std::vector<Part> parse_chunks(const ByteSource& source, const Layout& layout, c
   return parts;
 }
 
-DenseMatrix to_columns(std::vector<Part>& parts, Index rows, Index features, ThreadPool& threads) {
+DenseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index features, ThreadPool& threads) {
   std::vector<Index> first;
   Index row = 0;
   for (const Part& part : parts) {
@@ -225,9 +243,8 @@ DenseMatrix to_columns(std::vector<Part>& parts, Index rows, Index features, Thr
   }
   DenseMatrix x(rows, features);
   threads.for_each(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i, int) {
-    Part& part = parts[static_cast<std::size_t>(i)];
+    const Part& part = parts[static_cast<std::size_t>(i)];
     place_rows(part.values.data(), part.rows, first[static_cast<std::size_t>(i)], x);
-    part.values = {};
   });
   return x;
 }
@@ -237,7 +254,8 @@ DenseMatrix to_columns(std::vector<Part>& parts, Index rows, Index features, Thr
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
   try {
     const Layout layout = csv::detect_layout(source, options);
-    std::vector<Part> parts = parse_chunks(source, layout, options, threads);
+    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+    const std::vector<Part> parts = parse_chunks(source, layout, options, scratch, threads);
     LabelCollector label, task;
     Dataset data;
     Index rows = 0;

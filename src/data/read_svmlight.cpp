@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 
+#include "data/arena.hpp"
 #include "data/labels.hpp"
 #include "data/readers.hpp"
 #include "data/svmlight_line.hpp"
@@ -16,14 +19,15 @@ namespace sharelearn {
 namespace {
 
 struct Entry {
-  std::uint32_t column;
+  std::uint32_t place;  ///< its column; its row within the chunk once the entries are sorted
   float value;
 };
 
 /// What a chunk holds.
 struct Part {
-  std::vector<Entry> entries;
-  std::vector<std::uint32_t> row_end;  ///< of each row: entries up to its end
+  std::span<Entry> entries;                ///< row by row, or column by column
+  std::vector<std::uint32_t> row_end;      ///< of each row: entries up to its end
+  std::vector<std::uint32_t> column_size;  ///< of each column: its entries; empty where they stand row by row
   LabelCollector label, task;
   Index columns = 0;
   bool has_missing = false;
@@ -32,7 +36,9 @@ struct Part {
 /// Memory of one worker, used for chunk after chunk.
 struct Scratch {
   ByteBuffer text;
-  std::vector<Entry> entries;
+  std::vector<Entry> entries, sorted;
+  std::vector<std::uint32_t> next;
+  Arena<Entry> kept;
 };
 
 /// The shortest entry is "1:1 ", and the last of a line ends with the line.
@@ -53,7 +59,11 @@ class ChunkParser {
       while (*p != '\n') ++p;
       ++p;
     }
-    part_.entries.assign(scratch_.entries.begin(), scratch_.entries.begin() + count_);
+    // Sorting pays where a column has several entries in the chunk; otherwise the tables alone cost more.
+    const bool sorts = 2 * part_.columns <= count_;
+    if (sorts) sort_by_columns();
+    const Entry* const entries = sorts ? scratch_.sorted.data() : scratch_.entries.data();
+    part_.entries = scratch_.kept.keep({entries, static_cast<std::size_t>(count_)});
     return std::move(part_);
   }
 
@@ -88,6 +98,23 @@ class ChunkParser {
     part_.row_end.push_back(static_cast<std::uint32_t>(count));
   }
 
+  void sort_by_columns() {
+    const auto columns = static_cast<std::size_t>(part_.columns);
+    part_.column_size.assign(columns, 0);
+    for (std::ptrdiff_t e = 0; e < count_; ++e) ++part_.column_size[entry(e).place];
+    scratch_.next.resize(columns);
+    std::exclusive_scan(part_.column_size.begin(), part_.column_size.end(), scratch_.next.begin(), 0U);
+    if (scratch_.sorted.size() < scratch_.entries.size()) scratch_.sorted.resize(scratch_.entries.size());
+    std::ptrdiff_t e = 0;
+    for (std::uint32_t row = 0; row < part_.row_end.size(); ++row) {
+      for (; e < part_.row_end[row]; ++e) {
+        scratch_.sorted[scratch_.next[entry(e).place]++] = {row, entry(e).value};
+      }
+    }
+  }
+
+  const Entry& entry(std::ptrdiff_t e) const { return scratch_.entries[static_cast<std::size_t>(e)]; }
+
   void check(const text::LineFault& fault) const {
     if (fault) throw TextFault(chunk_.offset + (fault.at - chunk_.begin), text::describe(fault));
   }
@@ -99,9 +126,10 @@ class ChunkParser {
   std::ptrdiff_t count_ = 0;
 };
 
-std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
+/// The parts live as long as `scratch`, one a worker.
+std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& options,
+                               std::vector<Scratch>& scratch, ThreadPool& threads) {
   std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
-  std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
   try {
     threads.for_each(chunks_of(source), [&](std::int64_t chunk, int worker) {
       Scratch& mine = scratch[static_cast<std::size_t>(worker)];
@@ -142,7 +170,10 @@ std::vector<Group> make_groups(const std::vector<Part>& parts, Index columns, In
 void count_columns(const std::vector<Part>& parts, Index columns, Group& group) {
   group.place.assign(static_cast<std::size_t>(columns), 0);
   for (std::size_t i = group.first; i < group.last; ++i) {
-    for (const Entry& entry : parts[i].entries) ++group.place[entry.column];
+    const auto& size = parts[i].column_size;
+    for (std::size_t j = 0; j < size.size(); ++j) group.place[j] += size[j];
+    if (!size.empty()) continue;
+    for (const Entry& entry : parts[i].entries) ++group.place[entry.place];
   }
 }
 
@@ -157,25 +188,42 @@ void turn_counts_into_places(std::vector<Group>& groups, SparseMatrix& x) {
   x.start.back() = next;
 }
 
-void place_entries(std::vector<Part>& parts, Group& group, SparseMatrix& x) {
-  auto row = static_cast<std::uint32_t>(group.first_row);
-  for (std::size_t i = group.first; i < group.last; ++i) {
-    std::uint32_t begin = 0;
-    const Entry* const entries = parts[i].entries.data();
-    for (const std::uint32_t end : parts[i].row_end) {
-      for (std::uint32_t e = begin; e < end; ++e) {
-        const auto place = static_cast<std::size_t>(group.place[entries[e].column]++);
-        x.row[place] = row;
-        x.value[place] = entries[e].value;
-      }
-      begin = end;
-      ++row;
+void place_rows(const Part& part, std::uint32_t first_row, std::vector<Index>& next, SparseMatrix& x) {
+  std::uint32_t begin = 0, row = first_row;
+  for (const std::uint32_t end : part.row_end) {
+    for (const Entry& entry : part.entries.subspan(begin, end - begin)) {
+      const auto place = static_cast<std::size_t>(next[entry.place]++);
+      x.row[place] = row;
+      x.value[place] = entry.value;
     }
-    parts[i].entries = {};
+    begin = end;
+    ++row;
   }
 }
 
-SparseMatrix to_columns(std::vector<Part>& parts, Index rows, Index columns, Index entries,
+void place_columns(const Part& part, std::uint32_t first_row, std::vector<Index>& next, SparseMatrix& x) {
+  const Entry* entry = part.entries.data();
+  for (std::size_t j = 0; j < part.column_size.size(); ++j) {
+    const std::uint32_t size = part.column_size[j];
+    std::uint32_t* const row = x.row.data() + next[j];
+    float* const value = x.value.data() + next[j];
+    for (std::uint32_t e = 0; e < size; ++e) row[e] = first_row + entry[e].place;
+    for (std::uint32_t e = 0; e < size; ++e) value[e] = entry[e].value;
+    entry += size;
+    next[j] += size;
+  }
+}
+
+void place_entries(const std::vector<Part>& parts, Group& group, SparseMatrix& x) {
+  auto row = static_cast<std::uint32_t>(group.first_row);
+  for (std::size_t i = group.first; i < group.last; ++i) {
+    const auto place = parts[i].column_size.empty() ? place_rows : place_columns;
+    place(parts[i], row, group.place, x);
+    row += static_cast<std::uint32_t>(parts[i].row_end.size());
+  }
+}
+
+SparseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index columns, Index entries,
                         ThreadPool& threads) {
   SparseMatrix x;
   x.rows = rows;
@@ -187,8 +235,8 @@ SparseMatrix to_columns(std::vector<Part>& parts, Index rows, Index columns, Ind
   };
   each_group([&](Group& group) { count_columns(parts, columns, group); });
   turn_counts_into_places(groups, x);
-  x.row.resize(static_cast<std::size_t>(entries));
-  x.value.resize(static_cast<std::size_t>(entries));
+  resize_large(x.row, static_cast<std::size_t>(entries));
+  resize_large(x.value, static_cast<std::size_t>(entries));
   each_group([&](Group& group) { place_entries(parts, group, x); });
   return x;
 }
@@ -207,7 +255,8 @@ void check_columns(const ByteSource& source, Index columns, Index entries) {
 }  // namespace
 
 Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
-  std::vector<Part> parts = parse_chunks(source, options, threads);
+  std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+  const std::vector<Part> parts = parse_chunks(source, options, scratch, threads);
   LabelCollector label, task;
   Index rows = 0, columns = options.columns, entries = 0;
   bool has_missing = false;

@@ -120,7 +120,10 @@ LineFault parse_numbered_features(const char*& p, bool missing_allowed, const Ad
       const Digits more = leading_digits(p);
       index.value = index.value * kIntegerPowersOfTen[more.count] + more.value;
       p += more.count;
-      if (more.count == 8) index.value = kLargestIndex + 1;
+      if (more.count == 8) {
+        index.value = kLargestIndex + 1;
+        while (is_digit(*p)) ++p;
+      }
     }
     if (*p != ':' || index.count == 0) [[unlikely]] {
       return {index.count > 0 && ends_token(*p) ? Fault::colon_missing : Fault::index_bad, begin};

@@ -17,8 +17,8 @@ enum class FeatureIds { numbers, names };
 struct LineReaderOptions {
   FeatureIds ids = FeatureIds::numbers;
   bool label_required = true;
-  std::vector<std::string> names;  ///< features known already (of a model): columns 0, 1, ...
-  bool new_names = true;           ///< false: features with other names are passed over
+  std::vector<std::string> names = {};  ///< features known already (of a model): columns 0, 1, ...
+  bool new_names = true;                ///< false: features with other names are passed over
 };
 
 /// One example. The views hold until the next call of read().

@@ -15,11 +15,11 @@ enum class Missing { error, mean, zero };
 
 struct ReadOptions {
   Format format = Format::automatic;
-  std::string label_column;                 ///< CSV: name or number from 0; empty: the last. "none": no label
-  std::string weight_column;                ///< CSV: name or number; empty: no weights
-  std::string task_column;                  ///< CSV: name or number; empty: no tasks
-  std::vector<std::string> ignore_columns;  ///< CSV: names or numbers
-  std::string labels_file;                  ///< IDX/NPY: where the labels are; empty: found beside the images
+  std::string label_column = {};   ///< CSV: name or number from 0; empty: the last. "none": no label
+  std::string weight_column = {};  ///< CSV: name or number; empty: no weights
+  std::string task_column = {};    ///< CSV: name or number; empty: no tasks
+  std::vector<std::string> ignore_columns = {};  ///< CSV: names or numbers
+  std::string labels_file = {};  ///< IDX/NPY: where the labels are; empty: found beside the images
   Missing missing = Missing::error;
   Index columns = 0;                 ///< svmlight: at least this many columns (those of a model)
   bool labels_required = true;       ///< predict reads data without labels

@@ -1,0 +1,16 @@
+// Data sets as text that read_dataset() reads back.
+#pragma once
+
+#include <string>
+
+#include "sharelearn/data/dataset.hpp"
+
+namespace sharelearn {
+
+/// A line a row, zeros left out, indices from 1. Throws InputError for a label that the format cannot hold.
+std::string to_svmlight(const Dataset& data);
+
+/// A header where the columns have names, the label last.
+std::string to_csv(const Dataset& data);
+
+}  // namespace sharelearn
