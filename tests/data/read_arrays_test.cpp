@@ -1,0 +1,185 @@
+// IDX, NPY and NPZ.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "data/temporary_file.hpp"
+#include "sharelearn/data/read.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using test::big_endian;
+using test::bytes_of;
+using test::npy;
+using test::TemporaryFolder;
+using Names = std::vector<std::string>;
+using Ids = std::vector<std::int32_t>;
+
+Dataset read(const std::string& path, const ReadOptions& options = {}) {
+  ThreadPool threads(2);
+  return read_dataset(path, options, threads);
+}
+
+std::vector<float> row(const Dataset& data, Index i) {
+  std::vector<float> values;
+  for (Index j = 0; j < data.columns(); ++j) values.push_back(data.x.dense()(i, j));
+  return values;
+}
+
+const std::string two_images = std::string("\0\0\x08\x03", 4) + big_endian(2) + big_endian(1) +
+                               big_endian(3) + "\x01\x02\xFF\x04\x05\x06";
+const std::string two_labels = std::string("\0\0\x08\x01", 4) + big_endian(2) + "\x07\x03";
+
+TEST(read_idx, finds_the_labels_beside_the_images) {
+  const TemporaryFolder folder;
+  const std::string images = folder.file("t-images-idx3-ubyte", two_images);
+  folder.file("t-labels-idx1-ubyte", two_labels);
+  const Dataset data = read(images);
+  EXPECT_EQ(row(data, 0), (std::vector<float>{1, 2, 255}));
+  EXPECT_EQ(row(data, 1), (std::vector<float>{4, 5, 6}));
+  EXPECT_EQ(data.label.names, (Names{"7", "3"}));
+}
+
+TEST(read_idx, finds_packed_labels_beside_packed_images) {
+  const TemporaryFolder folder;
+  const std::string images = folder.file("images-idx3-ubyte.gz", test::gzipped(two_images));
+  folder.file("labels-idx1-ubyte.gz", test::gzipped(two_labels));
+  EXPECT_EQ(read(images).label.id, (Ids{0, 1}));
+}
+
+TEST(read_idx, takes_labels_from_the_file_named) {
+  const TemporaryFolder folder;
+  const std::string images = folder.file("pictures", two_images);
+  EXPECT_EQ(read(images, {.labels_file = folder.file("l.txt", "cat\ndog\n")}).label.names,
+            (Names{"cat", "dog"}));
+  EXPECT_EQ(read(images, {.labels_file = folder.file("l.idx", two_labels)}).label.names, (Names{"7", "3"}));
+  EXPECT_TRUE(read(images, {.labels_required = false}).label.empty());
+}
+
+TEST(read_idx, reads_every_type) {
+  const TemporaryFolder folder;
+  const auto values = [&](const std::string& type_and_bytes) {
+    const std::string bytes = std::string(2, '\0') + type_and_bytes.substr(0, 1) + '\x02' + big_endian(1) +
+                              big_endian(2) + type_and_bytes.substr(1);
+    return row(read(folder.file("x", bytes), {.labels_required = false}), 0);
+  };
+  EXPECT_EQ(values(std::string("\x09\xFF\x05")), (std::vector<float>{-1, 5}));
+  EXPECT_EQ(values(std::string("\x0B\xFF\xFE\x01\x00", 5)), (std::vector<float>{-2, 256}));
+  EXPECT_EQ(values("\x0C" + big_endian(0xFFFFFFFF) + big_endian(7)), (std::vector<float>{-1, 7}));
+  EXPECT_EQ(values("\x0D" + big_endian(0x3FC00000) + big_endian(0xC0000000)), (std::vector<float>{1.5F, -2}));
+  EXPECT_EQ(values("\x0E" + big_endian(0x3FF80000) + big_endian(0) + big_endian(0xC0000000) + big_endian(0)),
+            (std::vector<float>{1.5F, -2}));
+}
+
+TEST(read_npy, takes_the_last_column_as_label) {
+  const TemporaryFolder folder;
+  const std::string elements = bytes_of<float>({1, 2, 0, 3, 4, 1});
+  const Dataset data = read(folder.file("d.npy", npy("<f4", "(2, 3)", elements)));
+  EXPECT_EQ(row(data, 0), (std::vector<float>{1, 2}));
+  EXPECT_EQ(row(data, 1), (std::vector<float>{3, 4}));
+  EXPECT_EQ(data.label.names, (Names{"0", "1"}));
+}
+
+TEST(read_npy, reads_fortran_order_types_and_versions) {
+  const TemporaryFolder folder;
+  const ReadOptions none{.label_column = "none"};
+  const auto check = [&](const std::string& bytes) {
+    const Dataset data = read(folder.file("d.npy", bytes), none);
+    EXPECT_EQ(row(data, 0), (std::vector<float>{1, 2, 3}));
+    EXPECT_EQ(row(data, 1), (std::vector<float>{4, 5, 6}));
+  };
+  check(npy("<f8", "(2, 3)", bytes_of<double>({1, 2, 3, 4, 5, 6})));
+  check(npy("<f8", "(2, 3)", bytes_of<double>({1, 4, 2, 5, 3, 6}), true));
+  check(npy("<i8", "(2, 3)", bytes_of<std::int64_t>({1, 2, 3, 4, 5, 6}), false, 2));
+  check(npy("|u1", "(2, 3)", "\x01\x02\x03\x04\x05\x06"));
+  check(npy(">i2", "(2, 3)", std::string("\0\1\0\2\0\3\0\4\0\5\0\6", 12)));
+  check(npy("<u4", "(2L, 3L)", bytes_of<std::uint32_t>({1, 2, 3, 4, 5, 6})));
+}
+
+TEST(read_npy, flattens_more_dimensions_alike_in_both_orders) {
+  const TemporaryFolder folder;
+  const ReadOptions none{.label_column = "none"};
+  // Element [i][a][b] of shape (2, 2, 3) is 6 i + 3 a + b.
+  const Dataset c =
+      read(folder.file("c.npy", npy("|u1", "(2, 2, 3)", std::string("\0\1\2\3\4\5\6\7\x08\x09\x0A\x0B", 12))),
+           none);
+  const Dataset f = read(folder.file("f.npy", npy("|u1", "(2, 2, 3)",
+                                                  std::string("\0\6\3\x09\1\7\4\x0A\2\x08\5\x0B", 12), true)),
+                         none);
+  for (Index i = 0; i < 2; ++i) {
+    EXPECT_EQ(row(c, i), row(f, i));
+    EXPECT_EQ(row(c, i)[4], static_cast<float>(6 * i + 4));
+  }
+}
+
+TEST(read_npy, finds_labels_of_numbers_or_text_beside_it) {
+  const TemporaryFolder folder;
+  const std::string x = folder.file("X_train.npy", npy("<f4", "(2, 1)", bytes_of<float>({1, 2})));
+  folder.file("y_train.npy", npy("<i8", "(2,)", bytes_of<std::int64_t>({-1, 9007199254740993})));
+  EXPECT_EQ(read(x).label.names, (Names{"-1", "9007199254740993"}));
+  const std::string z = folder.file("z.npy", npy("<f4", "(2, 1)", bytes_of<float>({1, 2})));
+  folder.file("z_labels.npy", npy("<U2", "(2,)", bytes_of<std::uint32_t>({'a', 0, 0xE9, 'b'})));
+  EXPECT_EQ(read(z).label.names, (Names{"a",
+                                        "\xC3\xA9"
+                                        "b"}));
+  EXPECT_EQ(read(z, {.labels_file = folder.file("s.npy", npy("|S2", "(2,)", std::string("xyz\0", 4)))})
+                .label.id.size(),
+            2U);
+}
+
+TEST(read_npy, fills_missing_values) {
+  const TemporaryFolder folder;
+  const std::string bytes =
+      npy("<f4", "(3, 1)", bytes_of<float>({1, std::numeric_limits<float>::quiet_NaN(), 5}));
+  const Dataset data = read(folder.file("m.npy", bytes), {.label_column = "none", .missing = Missing::mean});
+  EXPECT_EQ(data.x.dense()(1, 0), 3);
+}
+
+/// A zip archive of stored members, as numpy.savez writes it.
+std::string zip(const std::vector<std::pair<std::string, std::string>>& members) {
+  const auto little = [](std::size_t value, int bytes) {
+    std::string out;
+    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+    return out;
+  };
+  std::string out, directory;
+  for (const auto& [name, content] : members) {
+    const std::string sizes =
+        little(0, 4) + little(content.size(), 4) + little(content.size(), 4) + little(name.size(), 2);
+    directory += "PK\x01\x02" + little(20, 2) + little(20, 2) + little(0, 8) + sizes + little(0, 12) +
+                 little(out.size(), 4) + name;
+    out += "PK\x03\x04" + little(20, 2) + little(0, 8) + sizes + little(0, 2) + name + content;
+  }
+  const std::size_t begin = out.size();
+  return out + directory + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) +
+         little(members.size(), 2) + little(directory.size(), 4) + little(begin, 4) + little(0, 2);
+}
+
+TEST(read_npz, takes_x_and_y) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  const std::string y = npy("|i1", "(2,)", "\x01\xFF");
+  const Dataset data = read(folder.file("d.npz", zip({{"y.npy", y}, {"x.npy", x}})));
+  EXPECT_EQ(row(data, 1), (std::vector<float>{3, 4}));
+  EXPECT_EQ(data.label.names, (Names{"1", "-1"}));
+}
+
+TEST(read_npz, takes_a_single_array_with_the_label_last) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  EXPECT_EQ(read(folder.file("d.npz", zip({{"arr_0.npy", x}}))).label.names, (Names{"2", "4"}));
+}
+
+TEST(read_npz, names_what_is_wrong) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  EXPECT_THROW(read(folder.file("a.npz", zip({{"u.npy", x}, {"v.npy", x}}))), InputError);
+  EXPECT_THROW(read(folder.file("b.npz", zip({{"x.npy", x}}).substr(0, 100))), InputError);
+  EXPECT_THROW(read(folder.file("c.npz", zip({{"x.npy", x}, {"y.npy", npy("|i1", "(3,)", "abc")}}))),
+               InputError);
+}
+
+}  // namespace
+}  // namespace sharelearn
