@@ -1,0 +1,73 @@
+// sharelearn generate NAME: one of the papers' synthetic data sets as svmlight or CSV.
+#include "sharelearn/data/generate.hpp"
+
+#include <fmt/core.h>
+
+#include "command.hpp"
+#include "sharelearn/data/write.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+#include "suggest.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+std::string list_of_sets() {
+  std::string text = "Data sets:\n";
+  for (const Generator& generator : all_generators()) {
+    text += fmt::format("  {:<18}{}\n", generator.name, generator.summary);
+  }
+  return text;
+}
+
+class GenerateCommand : public Command {
+ public:
+  std::string_view name() const override { return "generate"; }
+  std::string_view summary() const override {
+    return "Write a synthetic data set of the papers: generate NAME";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("NAME", name_, "Which data set")->required();
+    app.add_option("-o,--output", output_, "Where to write it; - is standard output")->capture_default_str();
+    app.add_option("--format", format_, "auto: csv if the file is called so, else svmlight")
+        ->check(CLI::IsMember({"auto", "svmlight", "csv"}))
+        ->capture_default_str();
+    app.add_option("--rows", options_.rows, "Rows; 0: the set's own number")->capture_default_str();
+    app.add_option("--classes", options_.classes, "binary-code, blocks: classes, a power of two")
+        ->capture_default_str();
+    app.add_option("--blocks", options_.blocks, "blocks: how often the code is repeated")
+        ->capture_default_str();
+    app.add_option("--noise", options_.noise, "blocks: fraction of the rows with one block zeroed")
+        ->capture_default_str();
+    app.add_option("--seed", options_.seed, "Seed of all random choices")->capture_default_str();
+    app.footer(list_of_sets());
+  }
+  int run() override {
+    suggest_name();
+    const Dataset data = generate(name_, options_);
+    const bool csv = format_ == "csv" || (format_ == "auto" && output_.ends_with(".csv"));
+    write_file(output_, csv ? to_csv(data) : to_svmlight(data));
+    return 0;
+  }
+
+ private:
+  void suggest_name() const {
+    std::vector<std::string> known;
+    for (const Generator& generator : all_generators()) known.emplace_back(generator.name);
+    const std::string near = nearest(name_, known);
+    if (!near.empty() && near != name_) {
+      throw InputError(fmt::format("there is no data set '{}' to generate; did you mean {}?", name_, near));
+    }
+  }
+
+  std::string name_, output_ = "-", format_ = "auto";
+  GenerateOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> generate_command() {
+  return std::make_unique<GenerateCommand>();
+}
+
+}  // namespace sharelearn::cli
