@@ -1,0 +1,26 @@
+# Configures, builds and runs the consumer project `kind` in a folder of its own.
+set(folder ${build}/package/${kind})
+file(REMOVE_RECURSE ${folder})
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "failed: ${command}")
+  endif()
+endfunction()
+
+set(options -G ${generator} -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER=${compiler})
+if(launcher)
+  list(APPEND options -D CMAKE_CXX_COMPILER_LAUNCHER=${launcher})
+endif()
+if(kind STREQUAL find_package)
+  run(${CMAKE_COMMAND} --install ${build} --prefix ${folder}/prefix)
+  list(APPEND options -D CMAKE_PREFIX_PATH=${folder}/prefix)
+else()
+  # The same flags as the tests' own build, so that a compiler cache has the objects already.
+  list(APPEND options -D SHARELEARN_SOURCE=${source} -D SHARELEARN_WERROR=ON)
+endif()
+run(${CMAKE_COMMAND} -S ${source}/tests/package/${kind} -B ${folder}/build ${options})
+run(${CMAKE_COMMAND} --build ${folder}/build --target consumer)
+run(${folder}/build/consumer)
