@@ -31,6 +31,7 @@ std::unique_ptr<Command> predict_command();
 std::unique_ptr<Command> evaluate_command();
 std::unique_ptr<Command> describe_command();
 std::unique_ptr<Command> generate_command();
+std::unique_ptr<Command> words_command();
 
 /// Options of how data is read, the same for every command.
 struct DataOptions {

@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(evaluate_command());
   commands.push_back(describe_command());
   commands.push_back(generate_command());
+  commands.push_back(words_command());
   return commands;
 }
 

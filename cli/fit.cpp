@@ -90,8 +90,8 @@ void CommonOptions::declare(CLI::App& app, OptionSet& options) {
   options.add("--scale", scale, "Scaling of the columns: none, minmax or standard; it belongs to the model")
       ->check(CLI::IsMember({"none", "minmax", "standard"}))
       ->default_str("the method's own");
-  options.add_flag("--bias,!--no-bias", bias,
-                   "A constant a class, never penalised (on unless the method says otherwise)");
+  bias_option = options.add_flag("--bias,!--no-bias", bias,
+                                 "A constant a class, never penalised (on unless the method says otherwise)");
   options.add("--tolerance", tolerance, "When the solver stops; 0: the method's own")
       ->check(CLI::NonNegativeNumber);
   options.add("--holdout", holdout, "Fraction of the training rows held out as test set, a class at a time")

@@ -34,6 +34,11 @@ struct CommonOptions {
   bool quiet = false;
 
   void declare(CLI::App& app, OptionSet& options);
+  /// The bias as the user said, or the method's own default.
+  bool bias_or(bool otherwise) const {
+    return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;
+  }
+  const CLI::Option* bias_option = nullptr;
   ScalingKind scaling(ScalingKind otherwise) const { return scale.empty() ? otherwise : scaling_from(scale); }
 };
 

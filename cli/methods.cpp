@@ -13,6 +13,7 @@ std::vector<std::unique_ptr<Method>> all_methods() {
   methods.push_back(gradboost_method());
   methods.push_back(adaboost_method());
   methods.push_back(cascade_method());
+  methods.push_back(sharing_method());
   return methods;
 }
 

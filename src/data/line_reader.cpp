@@ -23,6 +23,7 @@ struct LineReader::State {
 
 /// -1: a name that is passed over.
 Index LineReader::State::column_named(std::string_view name) {
+  if (options.column_of) return options.column_of(name);
   const auto known = column_of.find(name);
   if (known != column_of.end()) return known->second;
   if (!options.new_names) return -1;
@@ -58,7 +59,13 @@ text::LineFault LineReader::State::read_names(const char*& p, SparseRow& row) {
   }
   std::sort(unsorted.begin(), unsorted.end());
   for (std::size_t i = 0; i < unsorted.size(); ++i) {
-    if (i > 0 && unsorted[i].first == unsorted[i - 1].first) return {text::Fault::index_repeated, begin};
+    if (i > 0 && unsorted[i].first == unsorted[i - 1].first) {
+      if (!options.add_repeated) return {text::Fault::index_repeated, begin};
+      if (!row.index.empty() && row.index.back() == unsorted[i].first) {
+        row.value.back() += unsorted[i].second;
+        continue;
+      }
+    }
     if (unsorted[i].second == 0) continue;
     row.index.push_back(unsorted[i].first);
     row.value.push_back(unsorted[i].second);

@@ -11,6 +11,7 @@
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -29,6 +30,7 @@ struct Entry {
 constexpr std::array kKinds{
     Entry{"linear", LinearModel::read},
     Entry{"online-cascade", OnlineCascadeModel::read},
+    Entry{"sharing", SharingModel::read},
 };
 
 std::string read_whole(const std::string& path) {

@@ -3,6 +3,7 @@
 // data, so that a stream can skip it and go on.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct LineReaderOptions {
   bool label_required = true;
   std::vector<std::string> names = {};  ///< features known already (of a model): columns 0, 1, ...
   bool new_names = true;                ///< false: features with other names are passed over
+  /// Where set, gives the column of a name (-1: pass it over) instead of the reader's own list of names.
+  std::function<Index(std::string_view)> column_of = {};
+  bool add_repeated = false;  ///< names of one column (hashed ones may meet) add up instead of being refused
 };
 
 /// One example. The views hold until the next call of read().

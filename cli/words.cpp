@@ -1,0 +1,150 @@
+// sharelearn words: text, e-mail, mbox files and maildirs to rows of words, for `fit sharing`.
+#include "sharelearn/data/words.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_map>
+
+#include "command.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+/// Words by number, as a text file of one word a line keeps them.
+class Vocabulary {
+ public:
+  void load(const std::string& path) {
+    const std::vector<char> bytes = read_bytes(path, Index{1} << 32);
+    std::string word;
+    for (const char c : bytes) {
+      if (c != '\n') {
+        word += c;
+        continue;
+      }
+      number(word);
+      word.clear();
+    }
+    if (!word.empty()) number(word);
+  }
+  /// From 1, as svmlight counts.
+  Index number(const std::string& word) {
+    const auto [at, fresh] = number_.try_emplace(word, static_cast<Index>(words_.size()) + 1);
+    if (fresh) words_.push_back(word);
+    return at->second;
+  }
+  std::string text() const {
+    std::string all;
+    for (const std::string& word : words_) all.append(word).append("\n");
+    return all;
+  }
+
+ private:
+  std::unordered_map<std::string, Index> number_;
+  std::vector<std::string> words_;
+};
+
+class WordsCommand : public Command {
+ public:
+  std::string_view name() const override { return "words"; }
+  std::string_view summary() const override {
+    return "Turn text, e-mail, mbox files or maildirs into rows of words, by date, the folder as class";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("ROOT", roots_, "Folders, maildirs, mbox files or single files")->required();
+    app.add_option("-o,--output", output_, "Where to write the rows")->capture_default_str();
+    app.add_option(
+        "--vocabulary", vocabulary_,
+        "File of the words, one a line: line n is column n. It is read if it is there, and extended");
+    app.add_flag("--names", names_,
+                 "Write the words themselves instead of numbers (for fit sharing --names)");
+    app.add_option("--headers", options_.headers, "Header fields whose words count")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--shortest", options_.shortest, "Letters of the shortest word")->capture_default_str();
+    app.add_option("--longest", options_.longest, "Letters of the longest word")->capture_default_str();
+    app.add_flag("--digits,!--no-digits", options_.digits, "Words may hold digits");
+    app.add_option("--least", least_, "Leave out folders with fewer documents")->capture_default_str();
+    app.add_option("--omit", omit_, "Folders to leave out (inbox, sent ...), with all below them")
+        ->delimiter(',');
+  }
+  int run() override;
+
+ private:
+  std::vector<Document> documents() const;
+  bool omitted(const std::string& folder) const;
+  std::string row(const Document& document, Vocabulary& vocabulary) const;
+
+  std::vector<std::string> roots_, omit_;
+  std::string output_ = "-", vocabulary_;
+  bool names_ = false;
+  Index least_ = 1;
+  WordOptions options_;
+};
+
+bool WordsCommand::omitted(const std::string& folder) const {
+  for (const std::string& name : omit_) {
+    if (folder == name || folder.starts_with(name + "/")) return true;
+  }
+  return false;
+}
+
+std::vector<Document> WordsCommand::documents() const {
+  std::vector<Document> all;
+  for (const std::string& root : roots_) {
+    for (Document& document : collect_documents(root, options_)) all.push_back(std::move(document));
+  }
+  if (roots_.size() > 1) {
+    std::stable_sort(all.begin(), all.end(), [](const Document& a, const Document& b) {
+      return a.has_date != b.has_date ? a.has_date : a.has_date && a.date < b.date;
+    });
+  }
+  std::unordered_map<std::string, Index> count;
+  for (const Document& document : all) ++count[document.folder];
+  std::erase_if(all, [&](const Document& d) { return count[d.folder] < least_ || omitted(d.folder); });
+  return all;
+}
+
+std::string WordsCommand::row(const Document& document, Vocabulary& vocabulary) const {
+  std::string line = document.folder;
+  if (names_) {
+    for (const std::string& word : document.words) line.append(" ").append(word);
+    return line + '\n';
+  }
+  std::vector<Index> numbers;
+  for (const std::string& word : document.words) numbers.push_back(vocabulary.number(word));
+  std::sort(numbers.begin(), numbers.end());
+  for (const Index number : numbers) line += fmt::format(" {}:1", number);
+  return line + '\n';
+}
+
+int WordsCommand::run() {
+  Vocabulary vocabulary;
+  if (!vocabulary_.empty() && std::filesystem::exists(vocabulary_)) vocabulary.load(vocabulary_);
+  const std::vector<Document> found = documents();
+  if (found.empty()) throw InputError("no documents are left; look at --least and --omit");
+  std::string rows;
+  std::unordered_map<std::string, Index> folders;
+  Index undated = 0;
+  for (const Document& document : found) {
+    rows += row(document, vocabulary);
+    ++folders[document.folder];
+    undated += document.has_date ? 0 : 1;
+  }
+  // The vocabulary first: rows without it could not be read.
+  if (!vocabulary_.empty() && !names_) write_file(vocabulary_, vocabulary.text());
+  write_file(output_, rows);
+  fmt::print(stderr, "{} documents, {} folders, {} without a date\n", found.size(), folders.size(), undated);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> words_command() {
+  return std::make_unique<WordsCommand>();
+}
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,37 @@
+// What the two experiments of paper 002 have in common: a stream in memory and one run over it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiment.hpp"
+#include "sharelearn/learn/sharing.hpp"
+#include "sharelearn/learn/sharing_bound.hpp"
+
+namespace sharelearn::reproduce {
+
+/// Examples in the order in which they are presented.
+struct SharingData {
+  RowMatrix rows;
+  std::vector<std::string> label;
+  Index size() const { return rows.rows; }
+};
+
+/// From a data set, in the order given (empty: as it is).
+SharingData sharing_data(const Dataset& data, const std::vector<Index>& order = {});
+/// The synthetic sets of sections 2 and 3: `which` is 1, 2 or 3.
+SharingData sharing_synthetic(int which, Index rows, std::uint64_t seed);
+
+struct SharingOutcome {
+  Index mistakes = 0;
+  Index classes = 0;
+  std::vector<double> curve;  ///< cumulative mistakes after each example
+  MistakeBound bound;         ///< where a competitor was given
+  std::string sets;           ///< learned sharing: its sets
+  double percent() const;
+};
+
+SharingOutcome run_sharing(const SharingData& data, const SharingOptions& options, Hypotheses hypotheses,
+                           const Competitor* competitor = nullptr);
+
+}  // namespace sharelearn::reproduce

@@ -1,0 +1,60 @@
+// Numbers for the features of a stream whose vocabulary is not known in advance: by index, by name, or
+// hashed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/model/bytes.hpp"
+
+namespace sharelearn {
+
+class FeatureNumbering {
+ public:
+  /// No feature: unknown, and not to be learned.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  /// `hash_bits` > 0: ids are hashes of that many bits, nothing is stored. `bias`: id 0 is a constant
+  /// feature.
+  explicit FeatureNumbering(bool by_name = false, int hash_bits = 0, bool bias = false);
+
+  /// Features are told apart by name, not by index.
+  bool by_name() const { return by_name_; }
+  bool bias() const { return bias_; }
+  int hash_bits() const { return hash_bits_; }
+
+  /// Id of column `index` (from 0) or of a name; kNone if it was never seen. Indices below 4 million are
+  /// their own ids, so that rows of small indices cost no lookup.
+  std::uint32_t find_index(std::uint64_t index) const;
+  std::uint32_t find_name(std::string_view name) const;
+  /// The same; an unknown feature gets the next id.
+  std::uint32_t of_index(std::uint64_t index);
+  std::uint32_t of_name(std::string_view name);
+
+  /// What to call a feature in a report: its name, or its index from 0.
+  std::string name_of(std::uint32_t id) const;
+  /// Names in order of their ids; empty unless by name.
+  const std::deque<std::string>& names() const { return names_; }
+
+  void write(ByteWriter& out) const;
+  static FeatureNumbering read(ByteReader& in);
+
+ private:
+  static constexpr std::uint64_t kDirect = std::uint64_t{1} << 22;
+  std::uint32_t hashed(std::uint64_t hash) const;
+
+  bool by_name_;
+  int hash_bits_;
+  bool bias_;
+  std::deque<std::string> names_;  ///< a deque: the views below stay valid
+  std::unordered_map<std::string_view, std::uint32_t> id_of_name_;
+  std::vector<std::uint64_t> large_;  ///< indices from kDirect on, in order of their ids
+  std::unordered_map<std::uint64_t, std::uint32_t> id_of_large_;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,72 @@
+// Online multiclass learning by hypothesis sharing: M. Fink, S. Shalev-Shwartz, Y. Singer, S. Ullman,
+// ICML 2006 (paper 002), the general mixing algorithm of its Fig. 3.
+//
+// Objective: few mistakes on a stream of (x_t, y_t) whose classes appear while it runs. Theorem 1 bounds them
+// by L + C + sqrt(L C) against any fixed hypothesis (learn/sharing_bound.hpp).
+//
+// A trial: predict among the classes seen (the highest score, the lowest class on ties); a wrong prediction
+// for a class seen before is a mistake, and updates every set of the two classes with the phi that predicted;
+// then x_t joins the statistics of y_t. A first occurrence is no mistake and updates nothing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sharelearn/model/sharing_model.hpp"
+
+namespace sharelearn {
+
+/// What happened to one example.
+struct Trial {
+  Index predicted = -1;  ///< -1: no class was known
+  Index actual = -1;
+  bool first_occurrence = false;
+  bool mistake = false;
+};
+
+/// One vote of learned sharing: what the own sets would have predicted alone.
+struct SetVote {
+  Index actual = 0;
+  bool right = false;      ///< the whole score is right
+  bool own_right = false;  ///< the own part alone would be
+};
+
+class SharingLearner {
+ public:
+  /// Starts anew, or goes on where a saved model stopped.
+  explicit SharingLearner(std::shared_ptr<SharingModel> model);
+
+  /// The class of the highest score; -1 before the first example.
+  Index predict(const ExampleView& x);
+  /// One trial. Time and memory do not depend on the number of examples seen (kernels: on the mistakes kept).
+  Trial learn(const ExampleView& x, const std::string& label);
+  /// The same where the caller knows the class (-1: never seen) of the label.
+  Trial learn(const ExampleView& x, Index actual, const std::string& label);
+
+  SharingModel& model() { return *model_; }
+  const SharingModel& model() const { return *model_; }
+  std::shared_ptr<SharingModel> shared_model() const { return model_; }
+
+ private:
+  std::optional<SetVote> set_vote(std::span<const double> scores, const Trial& trial) const;
+  void update(const ExampleView& x, Index right, Index wrong, double step);
+  void update_own(const ExampleView& x, Index right, Index wrong, double step);
+  void update_shared(const ExampleView& x, Index right, Index wrong, double step);
+  void update_shared_feature(Index feature, double x, Index right, Index wrong, double step);
+  void keep_support(const ExampleView& x, Index right, Index wrong, double step);
+  void join_statistics(const ExampleView& x, Index cls);
+  double passive_aggressive_step(const ExampleView& x, double loss, Index right, Index wrong);
+  double squared_norm_of_update(const ExampleView& x, Index right, Index wrong);
+  std::vector<double> spread(const ExampleView& x) const;
+  std::vector<double> centred(std::vector<double> x, Index cls) const;
+  std::vector<double> mapped(const ExampleView& x, Index cls) const;
+
+  std::shared_ptr<SharingModel> model_;
+  SharingScorer scorer_;
+};
+
+/// Learned sharing: a class that the shared set harms leaves it (rule in sharing_groups.cpp).
+void revise_sets(SharingModel& model, const SetVote& vote);
+
+}  // namespace sharelearn

@@ -1,0 +1,302 @@
+#include "sharelearn/model/sharing_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "kernels/class_rows.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr Index kMany = std::numeric_limits<Index>::max();
+
+std::uint8_t read_choice(ByteReader& in, std::uint8_t highest) {
+  const std::uint8_t value = in.u8();
+  if (value > highest) in.damaged("an option has an unknown value");
+  return value;
+}
+
+void write_options(ByteWriter& out, const SharingOptions& o) {
+  out.u8(static_cast<std::uint8_t>(o.hypotheses));
+  out.u8(static_cast<std::uint8_t>(o.map.kind));
+  for (const double v : {o.map.high, o.map.low, o.map.high_value, o.map.low_value}) out.f64(v);
+  out.u8(static_cast<std::uint8_t>(o.prototype));
+  out.u8(static_cast<std::uint8_t>(o.kernel.kind));
+  for (const double v : {o.kernel.sigma, o.kernel.degree, o.kernel.offset}) out.f64(v);
+  out.index(o.budget);
+  out.u8(static_cast<std::uint8_t>(o.update));
+  out.f64(o.aggressiveness);
+  out.u8(o.average);
+  out.u8(o.binary);
+  out.u8(o.unit);
+}
+
+SharingOptions read_options(ByteReader& in) {
+  SharingOptions o;
+  o.hypotheses = static_cast<Hypotheses>(read_choice(in, 5));
+  o.map.kind = static_cast<MapKind>(read_choice(in, 2));
+  for (double* v : {&o.map.high, &o.map.low, &o.map.high_value, &o.map.low_value}) *v = in.f64();
+  o.prototype = static_cast<Prototype>(read_choice(in, 1));
+  o.kernel.kind = static_cast<KernelKind>(read_choice(in, 2));
+  for (double* v : {&o.kernel.sigma, &o.kernel.degree, &o.kernel.offset}) *v = in.f64();
+  o.budget = in.index(0, kMany);
+  o.update = static_cast<UpdateRule>(read_choice(in, 1));
+  o.aggressiveness = in.f64();
+  o.average = in.u8() != 0;
+  o.binary = in.u8() != 0;
+  o.unit = in.u8() != 0;
+  return o;
+}
+
+void write_supports(ByteWriter& out, const std::vector<SupportEntry>& supports) {
+  out.index(static_cast<Index>(supports.size()));
+  for (const SupportEntry& s : supports) {
+    out.u32(s.right);
+    out.u32(s.wrong);
+    out.f64(s.step);
+    out.f64(s.born);
+  }
+}
+
+std::vector<SupportEntry> read_supports(ByteReader& in, Index classes) {
+  std::vector<SupportEntry> supports;
+  const Index count = in.index(0, std::numeric_limits<std::uint32_t>::max());
+  for (Index s = 0; s < count; ++s) {
+    SupportEntry entry{in.u32(), in.u32(), in.f64(), in.f64()};
+    if (entry.right >= classes || entry.wrong >= classes)
+      in.damaged("a support names a class that is not there");
+    supports.push_back(entry);
+  }
+  return supports;
+}
+
+}  // namespace
+
+MapKind map_from(std::string_view name) {
+  if (name == "product") return MapKind::product;
+  if (name == "frequency") return MapKind::frequency;
+  if (name == "difference") return MapKind::difference;
+  throw InputError(fmt::format("map: expected product, frequency or difference, got \"{}\"", name));
+}
+
+std::string_view name_of(MapKind kind) {
+  return kind == MapKind::product ? "product" : kind == MapKind::frequency ? "frequency" : "difference";
+}
+
+Prototype prototype_from(std::string_view name) {
+  if (name == "mean") return Prototype::mean;
+  if (name == "first") return Prototype::first;
+  throw InputError(fmt::format("prototype: expected mean or first, got \"{}\"", name));
+}
+
+UpdateRule update_from(std::string_view name) {
+  if (name == "perceptron") return UpdateRule::perceptron;
+  if (name == "pa") return UpdateRule::passive_aggressive;
+  throw InputError(fmt::format("update: expected perceptron or pa, got \"{}\"", name));
+}
+
+void SharingWeights::write(ByteWriter& out) const {
+  own.write(out);
+  out.doubles(common);
+  group.write(out);
+}
+
+SharingWeights SharingWeights::read(ByteReader& in, Index classes, Index groups) {
+  SharingWeights weights;
+  weights.own = ClassTable::read(in, classes);
+  weights.common = in.doubles();
+  weights.group = ClassTable::read(in, groups);
+  return weights;
+}
+
+SharingModel::SharingModel(const SharingOptions& chosen, ClassSets collection, FeatureNumbering ids)
+    : options(chosen), features(std::move(ids)), sets(std::move(collection)) {
+  options.hypotheses = sets.kind();
+}
+
+Index SharingModel::find_class(const std::string& name) const {
+  const auto found = class_of_name_.find(name);
+  return found == class_of_name_.end() ? -1 : found->second;
+}
+
+Index SharingModel::add_class(std::string_view name) {
+  const Index cls = class_count();
+  classes.emplace_back(name);
+  class_of_name_.emplace(name, cls);
+  sets.add_class(name);
+  for (ClassTable* table : {&sums, &weights.own, &weighted.own}) table->grow_classes(cls + 1);
+  const auto padded = static_cast<std::size_t>(kernels::padded_classes(cls + 1));
+  if (examples_of.size() < padded) {
+    examples_of.resize(padded, 0);
+    divisor.resize(padded, 1);
+    inverse.resize(padded, 1);
+  }
+  return cls;
+}
+
+Index SharingModel::features_used() const {
+  if (uses_kernel()) return feature_count;
+  const Index common =
+      std::count_if(weights.common.begin(), weights.common.end(), [](double w) { return w != 0; });
+  return std::max({common, weights.own.used_features(), weights.group.used_features()});
+}
+
+std::string SharingModel::payload() const {
+  ByteWriter out;
+  write_options(out, options);
+  features.write(out);
+  out.u8(static_cast<std::uint8_t>(scaling.kind));
+  out.doubles(scaling.offset);
+  out.doubles(scaling.factor);
+  out.texts(classes);
+  sets.write(out);
+  const std::size_t count = classes.size();
+  out.doubles({examples_of.data(), count});
+  out.doubles({divisor.data(), count});
+  sums.write(out);
+  weights.write(out);
+  weighted.write(out);
+  write_supports(out, supports);
+  plain.write(out);
+  centred.write(out);
+  for (const Index v : {feature_count, next_slot, examples, mistakes, first_occurrences, updates, lines})
+    out.index(v);
+  out.index(static_cast<Index>(votes.size()));
+  for (const SetVotes& v : votes) {
+    for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
+  }
+  return out.bytes();
+}
+
+ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
+  ByteReader in(payload, path);
+  const SharingOptions options = read_options(in);
+  auto model =
+      std::make_shared<SharingModel>(options, ClassSets(options.hypotheses), FeatureNumbering::read(in));
+  model->scaling.kind = static_cast<ScalingKind>(read_choice(in, 2));
+  model->scaling.offset = in.doubles();
+  model->scaling.factor = in.doubles();
+  if (model->scaling.offset.size() != model->scaling.factor.size()) in.damaged("its scaling is incomplete");
+  for (const std::string& name : in.texts()) model->add_class(name);
+  const Index classes = model->class_count();
+  model->sets = ClassSets::read(in);
+  const std::vector<double> counts = in.doubles(), divisors = in.doubles();
+  if (model->sets.classes() != classes || counts.size() != divisors.size() ||
+      static_cast<Index>(counts.size()) != classes) {
+    in.damaged("its lists of classes differ in length");
+  }
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (!(divisors[r] > 0)) in.damaged("a class has no examples");
+    model->examples_of[r] = counts[r];
+    model->divisor[r] = divisors[r];
+    model->inverse[r] = 1 / divisors[r];
+  }
+  const auto groups = static_cast<Index>(model->sets.groups().size());
+  model->sums = ClassTable::read(in, classes);
+  model->weights = SharingWeights::read(in, classes, groups);
+  model->weighted = SharingWeights::read(in, classes, groups);
+  model->supports = read_supports(in, classes);
+  model->plain = SupportStore<float>::read(in);
+  model->centred = SupportStore<double>::read(in);
+  for (Index* v : {&model->feature_count, &model->next_slot, &model->examples, &model->mistakes,
+                   &model->first_occurrences, &model->updates, &model->lines}) {
+    *v = in.index(0, kMany);
+  }
+  model->votes.resize(static_cast<std::size_t>(in.index(0, classes)));
+  for (SetVotes& v : model->votes) {
+    for (double* number : {&v.trials, &v.helped, &v.harmed}) *number = in.f64();
+  }
+  in.expect_end();
+  // Features beyond every table have met nothing that was kept.
+  model->feature_count =
+      std::min(model->feature_count,
+               std::max({model->sums.features(), model->weights.own.features(),
+                         model->weights.group.features(), static_cast<Index>(model->weights.common.size()),
+                         model->plain.dims(), model->centred.dims()}));
+  model->check_supports(in);
+  return model;
+}
+
+void SharingModel::check_supports(const ByteReader& in) const {
+  const auto kept = static_cast<Index>(supports.size());
+  const bool complete = plain.size() == (keeps_plain_supports() ? kept : 0) &&
+                        centred.size() == (keeps_centred_supports() ? 2 * kept : 0);
+  if (!complete || next_slot > kept) in.damaged("its supports are incomplete");
+  if (std::max(plain.dims(), centred.dims()) > feature_count) in.damaged("its supports are too long");
+}
+
+void ExampleBuilder::clear(const SharingModel& model) {
+  feature_.clear();
+  value_.clear();
+  if (model.features.bias()) {
+    feature_.push_back(0);
+    value_.push_back(1);
+  }
+}
+
+void ExampleBuilder::merge() {
+  std::map<std::uint32_t, float> sum;
+  for (std::size_t e = 0; e < feature_.size(); ++e) sum[feature_[e]] += value_[e];
+  if (sum.size() == feature_.size()) return;
+  feature_.clear();
+  value_.clear();
+  for (const auto& [id, value] : sum) {
+    feature_.push_back(id);
+    value_.push_back(value);
+  }
+}
+
+void ExampleBuilder::finish(const SharingModel& model) {
+  if (model.features.hash_bits() > 0) merge();
+  if (!model.options.unit) return;
+  double squares = 0;
+  for (const float v : value_) squares += static_cast<double>(v) * static_cast<double>(v);
+  if (squares == 0) return;
+  for (float& v : value_) v = static_cast<float>(static_cast<double>(v) / std::sqrt(squares));
+}
+
+Matrix SharingModel::scaled(const Dataset& data, ThreadPool& threads) const {
+  Matrix x = data.x;
+  if (scaling.is_identity()) return x;
+  if (x.cols() != static_cast<Index>(scaling.factor.size())) {
+    throw InputError(fmt::format("{}: has {} columns, the model was scaled on {}", data.source, x.cols(),
+                                 scaling.factor.size()));
+  }
+  scaling.apply(x, threads);
+  return x;
+}
+
+Grid<double> SharingModel::scores(const Dataset& data, ThreadPool& threads) const {
+  const RowMatrix rows = to_rows(scaled(data, threads));
+  std::vector<std::uint32_t> id_of_column;
+  for (Index j = 0; j < rows.cols; ++j) {
+    const bool named = features.by_name() && !data.column_names.empty();
+    id_of_column.push_back(named ? features.find_name(data.column_names[static_cast<std::size_t>(j)])
+                                 : features.find_index(static_cast<std::uint64_t>(j)));
+  }
+  Grid<double> result(rows.rows, class_count());
+  threads.for_each(blocks_of(rows.rows), [&](std::int64_t block, int) {
+    SharingScorer scorer;
+    ExampleBuilder builder;
+    const RowRange range = block_range(block, rows.rows);
+    for (Index i = range.begin; i < range.end; ++i) {
+      builder.clear(*this);
+      for (Index e = rows.start[static_cast<std::size_t>(i)]; e < rows.start[static_cast<std::size_t>(i) + 1];
+           ++e) {
+        const std::uint32_t column = rows.column[static_cast<std::size_t>(e)];
+        builder.add(*this, id_of_column[column], rows.value[static_cast<std::size_t>(e)]);
+      }
+      builder.finish(*this);
+      const auto row = scorer(*this, builder.view(), options.average);
+      for (std::size_t r = 0; r < row.size(); ++r) result(i, static_cast<Index>(r)) = row[r];
+    }
+  });
+  return result;
+}
+
+}  // namespace sharelearn

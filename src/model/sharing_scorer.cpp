@@ -1,0 +1,233 @@
+// Scores of the general mixing framework, eq. (7). An example costs its nonzeros x classes (dense rows:
+// several classes an operation; sparse rows: the classes that met the word); the difference map costs all
+// features x classes; kernels cost supports x features x classes.
+#include <algorithm>
+
+#include "kernels/class_rows.hpp"
+#include "sharelearn/model/sharing_model.hpp"
+
+namespace sharelearn {
+namespace {
+
+double at_or_zero(const std::vector<double>& list, Index i) {
+  return i < static_cast<Index>(list.size()) ? list[static_cast<std::size_t>(i)] : 0;
+}
+
+kernels::ClassCounts counts_of(const SharingModel& model) {
+  return {model.divisor.data(), model.inverse.data()};
+}
+
+}  // namespace
+
+Index best_class(std::span<const double> scores) {
+  Index best = scores.empty() ? -1 : 0;
+  for (std::size_t r = 1; r < scores.size(); ++r) {
+    if (scores[r] > scores[static_cast<std::size_t>(best)]) best = static_cast<Index>(r);
+  }
+  return best;
+}
+
+void SharingScorer::prepare(const SharingModel& model) {
+  width_ = kernels::padded_classes(model.class_count());
+  own_.assign(static_cast<std::size_t>(width_), 0);
+  if (!model.sets.any_shared()) return;
+  shared_.assign(static_cast<std::size_t>(width_), 0);
+  base_ = 0;
+}
+
+std::span<const double> SharingScorer::operator()(const SharingModel& model, const ExampleView& x,
+                                                  bool averaged) {
+  const auto classes = static_cast<std::size_t>(model.class_count());
+  prepare(model);
+  if (model.uses_kernel()) {
+    add_kernels(model, x, averaged);
+  } else {
+    add_own(model, model.weights, x);
+    add_shared(model, model.weights, x);
+  }
+  if (model.sets.any_shared()) {
+    for (std::size_t r = 0; r < classes; ++r) own_[r] += shared_[r] + base_;
+  }
+  if (!averaged || model.uses_kernel() || model.examples == 0) return {own_.data(), classes};
+
+  // Scores are linear in the weights: the mean weights are w - (sum of t * update) / T.
+  result_.assign(own_.begin(), own_.end());
+  prepare(model);
+  add_own(model, model.weighted, x);
+  add_shared(model, model.weighted, x);
+  for (std::size_t r = 0; r < classes; ++r) {
+    const double sum = own_[r] + (model.sets.any_shared() ? shared_[r] + base_ : 0);
+    result_[r] -= sum / static_cast<double>(model.examples);
+  }
+  return {result_.data(), classes};
+}
+
+void SharingScorer::flush_own() {
+  if (rows_.empty()) return;
+  kernels::add_rows(own_.data(), width_, rows_.data(), value_.data(), static_cast<Index>(rows_.size()));
+  rows_.clear();
+  value_.clear();
+}
+
+// <w^r, x> of every class's own set. Runs of dense rows are added together, in the order of the features.
+void SharingScorer::add_own(const SharingModel& model, const SharingWeights& weights, const ExampleView& x) {
+  if (!model.sets.any_own()) return;
+  for (std::size_t e = 0; e < x.size(); ++e) {
+    const ClassTable::RowView row = weights.own.row(x.feature[e]);
+    const auto value = static_cast<double>(x.value[e]);
+    if (row.dense()) {
+      rows_.push_back(row.value);
+      value_.push_back(value);
+    } else if (!row.empty()) {
+      flush_own();
+      for (std::uint32_t i = 0; i < row.size; ++i) own_[row.cls[i]] += value * row.value[i];
+    }
+  }
+  flush_own();
+}
+
+void SharingScorer::add_shared(const SharingModel& model, const SharingWeights& weights,
+                               const ExampleView& x) {
+  if (!model.sets.any_shared()) return;
+  if (model.options.map.sparse()) {
+    for (std::size_t e = 0; e < x.size(); ++e) {
+      add_shared_feature(model, weights, x.feature[e], static_cast<double>(x.value[e]));
+    }
+  } else {
+    spread(model, x);
+    for (Index i = 0; i < static_cast<Index>(dense_.size()); ++i) {
+      add_shared_feature(model, weights, i, dense_[static_cast<std::size_t>(i)]);
+    }
+  }
+  flush_shared(model);
+}
+
+void SharingScorer::flush_shared(const SharingModel& model) {
+  if (rows_.empty()) return;
+  kernels::add_mapped(model.options.map, shared_.data(), width_, rows_.data(), value_.data(), weight_.data(),
+                      static_cast<Index>(rows_.size()), counts_of(model));
+  rows_.clear();
+  value_.clear();
+  weight_.clear();
+}
+
+// One feature's part of <w^tau, phi(x, r)> over all shared sets.
+void SharingScorer::add_shared_feature(const SharingModel& model, const SharingWeights& weights,
+                                       Index feature, double x) {
+  const double common = at_or_zero(weights.common, feature);
+  const ClassTable::RowView groups = weights.group.row(feature);
+  if (!groups.empty()) {
+    flush_shared(model);
+    add_grouped_feature(model, groups, common, feature, x);
+    return;
+  }
+  if (common == 0) return;
+  const ClassTable::RowView sums = model.sums.row(feature);
+  if (sums.dense()) {
+    rows_.push_back(sums.value);
+    value_.push_back(x);
+    weight_.push_back(common);
+    return;
+  }
+  // Classes the row does not name have p = 0 and get the same: it goes into base_, they into the scores.
+  flush_shared(model);
+  const double absent = model.options.map(x, 0);
+  base_ += common * absent;
+  for (std::uint32_t i = 0; i < sums.size; ++i) {
+    const std::uint32_t r = sums.cls[i];
+    shared_[r] += common * (model.options.map(x, sums.value[i] / model.divisor[r]) - absent);
+  }
+}
+
+// Groups give classes different weights: v_r = sum of w^tau over the sets tau that hold r.
+void SharingScorer::add_grouped_feature(const SharingModel& model, ClassTable::RowView groups, double common,
+                                        Index feature, double x) {
+  const auto width = static_cast<std::size_t>(width_);
+  class_weight_.assign(width, common);
+  const auto add_group = [&](std::size_t group, double weight) {
+    if (weight == 0) return;
+    for (const std::uint32_t r : model.sets.groups()[group].members) class_weight_[r] += weight;
+  };
+  if (groups.dense()) {
+    for (std::size_t g = 0; g < model.sets.groups().size(); ++g) add_group(g, groups.value[g]);
+  } else {
+    for (std::uint32_t i = 0; i < groups.size; ++i) add_group(groups.cls[i], groups.value[i]);
+  }
+  const ClassTable::RowView sums = model.sums.row(feature);
+  const double* row = sums.value;
+  if (!sums.dense()) {
+    expanded_.assign(width, 0);
+    for (std::uint32_t i = 0; i < sums.size; ++i) expanded_[sums.cls[i]] = sums.value[i];
+    row = expanded_.data();
+  }
+  kernels::add_mapped_each(model.options.map, shared_.data(), width_, row, x, class_weight_.data(),
+                           counts_of(model));
+}
+
+void SharingScorer::spread(const SharingModel& model, const ExampleView& x) {
+  Index dims = model.feature_count;
+  for (const std::uint32_t id : x.feature) dims = std::max(dims, static_cast<Index>(id) + 1);
+  dense_.assign(static_cast<std::size_t>(dims), 0);
+  for (std::size_t e = 0; e < x.size(); ++e) dense_[x.feature[e]] = static_cast<double>(x.value[e]);
+}
+
+void SharingScorer::add_kernels(const SharingModel& model, const ExampleView& x, bool averaged) {
+  if (model.supports.empty()) return;
+  spread(model, x);
+  std::vector<double> step;
+  step.reserve(model.supports.size());
+  for (const SupportEntry& support : model.supports) {
+    const double share = averaged ? 1 - support.born / static_cast<double>(model.examples) : 1;
+    step.push_back(support.step * share);
+  }
+  if (model.sets.any_own()) add_own_kernel(model, step);
+  if (model.sets.any_shared()) add_shared_kernel(model, step);
+}
+
+void SharingScorer::add_own_kernel(const SharingModel& model, const std::vector<double>& step) {
+  model.plain.evaluate(model.options.kernel, {dense_.data()}, static_cast<Index>(dense_.size()), kernel_);
+  for (std::size_t j = 0; j < step.size(); ++j) {
+    const SupportEntry& support = model.supports[j];
+    if (model.sets.own(support.right)) own_[support.right] += step[j] * kernel_[j];
+    if (model.sets.own(support.wrong)) own_[support.wrong] -= step[j] * kernel_[j];
+  }
+}
+
+// Eq. (11): K on x - p^r against the supports' x_j - p_j^s, counted once for every shared set that holds
+// both.
+void SharingScorer::add_shared_kernel(const SharingModel& model, const std::vector<double>& step) {
+  const auto dims = static_cast<Index>(dense_.size());
+  const Index classes = model.class_count();
+  centred_.resize(static_cast<std::size_t>(dims * classes));
+  std::vector<const double*> z;
+  for (Index r = 0; r < classes; ++r) {
+    double* row = centred_.data() + r * dims;
+    std::copy(dense_.begin(), dense_.end(), row);
+    z.push_back(row);
+  }
+  for (Index i = 0; i < std::min(dims, model.sums.features()); ++i) {
+    const ClassTable::RowView sums = model.sums.row(i);
+    const Index entries = sums.dense() ? classes : static_cast<Index>(sums.size);
+    for (Index e = 0; e < entries; ++e) {
+      const Index r = sums.dense() ? e : static_cast<Index>(sums.cls[e]);
+      centred_[static_cast<std::size_t>(r * dims + i)] -=
+          sums.value[e] / model.divisor[static_cast<std::size_t>(r)];
+    }
+  }
+  model.centred.evaluate(model.options.kernel, z, dims, kernel_);
+  const Index stride = model.centred.stride();
+  for (Index r = 0; r < classes; ++r) {
+    const double* kernel = kernel_.data() + r * stride;
+    double sum = 0;
+    for (std::size_t j = 0; j < step.size(); ++j) {
+      const SupportEntry& support = model.supports[j];
+      const auto right = static_cast<double>(model.sets.shared_by(r, support.right));
+      const auto wrong = static_cast<double>(model.sets.shared_by(r, support.wrong));
+      sum += step[j] * right * kernel[2 * j];
+      sum -= step[j] * wrong * kernel[2 * j + 1];
+    }
+    shared_[static_cast<std::size_t>(r)] = sum;
+  }
+}
+
+}  // namespace sharelearn

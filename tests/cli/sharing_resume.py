@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Kills `sharelearn fit sharing --follow --checkpoint` at random moments and compares what it goes on to predict
+with an uninterrupted run.
+
+    sharing_resume.py SHARELEARN [--kills 50] [--hypotheses hybrid]
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import tempfile
+import time
+
+
+def write_stream(path, rows, seed):
+    """Rows of words by name; classes appear all along."""
+    rng = random.Random(seed)
+    with open(path, "w", encoding="utf-8") as out:
+        for t in range(rows):
+            known = 3 + t * 40 // rows
+            label = rng.randrange(known)
+            words = {f"w{label * 7 + rng.randrange(12)}" for _ in range(8)}
+            words |= {f"common{rng.randrange(30)}" for _ in range(4)}
+            words.add(f"rare{rng.randrange(rows)}")
+            out.write(f"class{label} " + " ".join(sorted(words)) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sharelearn")
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--rows", type=int, default=40000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--hypotheses", default="hybrid")
+    args = parser.parse_args()
+    rng = random.Random(args.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "stream.txt")
+        checkpoint = os.path.join(folder, "checkpoint")
+        write_stream(data, args.rows, args.seed)
+        base = [args.sharelearn, "fit", "sharing", data, "--names", "--follow", "--quiet", "--map", "frequency",
+                "--hypotheses", args.hypotheses]
+        start = time.time()
+        whole = subprocess.run(base, check=True, capture_output=True, text=True).stdout.splitlines()
+        assert len(whole) == args.rows, len(whole)
+        duration = time.time() - start
+
+        def resumed(kill_after):
+            command = base + ["--checkpoint", checkpoint, "--every", "200"]
+            with open(os.path.join(folder, "out"), "w+") as out, open(os.path.join(folder, "err"), "w+") as err:
+                process = subprocess.Popen(command, stdout=out, stderr=err)
+                if kill_after is None:
+                    code = process.wait()
+                    assert code == 0, code
+                else:
+                    try:
+                        process.wait(timeout=kill_after)
+                    except subprocess.TimeoutExpired:
+                        process.kill()
+                        process.wait()
+                out.seek(0)
+                err.seek(0)
+                text, message = out.read(), err.read()
+            found = re.search(r"after line (\d+)", message)
+            first = int(found.group(1)) if found else 0
+            lines = text.split("\n")[:-1]  # a line cut off by the kill is no prediction
+            assert whole[first:first + len(lines)] == lines, f"different predictions after line {first}"
+            return first, len(lines)
+
+        restarts = 0
+        for _ in range(args.kills):
+            first, _ = resumed(rng.random() * duration * 0.3)
+            restarts += first > 0
+            if first == args.rows:
+                os.remove(checkpoint)  # it got through: start over
+        first, lines = resumed(None)
+        assert first + lines == args.rows
+        print(f"{args.kills} kills, {restarts} of them in a resumed run; all predictions equal the uninterrupted run's")
+
+
+if __name__ == "__main__":
+    main()
