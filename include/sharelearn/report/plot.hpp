@@ -9,8 +9,8 @@ namespace sharelearn {
 
 struct Series {
   std::string name;
-  std::vector<double> x;
-  std::vector<double> y;
+  std::vector<double> x = {};
+  std::vector<double> y = {};
   bool dashed = false;  ///< the paper's figures are dashed, ours solid
   bool points_only = false;
 };
@@ -21,7 +21,7 @@ struct Plot {
   std::string y_label;
   bool log_x = false;
   bool log_y = false;
-  std::vector<Series> series;
+  std::vector<Series> series = {};
 };
 
 /// A complete SVG document; series get distinguishable colours and a legend.
