@@ -154,6 +154,7 @@ TEST(ShareBoost, chooses_the_reference_features_and_reaches_its_objective) {
         ColumnPool pool(matrix);
         const MulticlassLogistic loss(y, 3, test::equal_weights(150), 1);
         ShareBoostOptions options{.features = 5, .bias = bias, .penalty = {.ridge = ridge}};
+        options.corrective.tolerance = 1e-12;
         const ShareBoostResult result = shareboost(pool, loss, options, {threads});
         ASSERT_EQ(result.chosen.size(), 5U);
         for (std::size_t t = 0; t < 5; ++t) {

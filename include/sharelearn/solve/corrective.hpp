@@ -17,7 +17,7 @@ struct CorrectiveOptions {
   CorrectiveMethod method = CorrectiveMethod::lbfgs;
   /// Stop when the expected decrease g' H^-1 g / 2 is below this (newton: with the true H, lbfgs and
   /// nesterov: with the preconditioner's, which promises too little by a factor of up to some hundred).
-  double tolerance = 1e-9;
+  double tolerance = 1e-10;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
   int max_iterations = 1000;
