@@ -31,8 +31,8 @@ inline RowRange block_range(Index block, Index rows) {
   return {begin, begin + kBlockRows < rows ? begin + kBlockRows : rows};
 }
 
-/// Memory on a 64-byte border; from 4 MiB on in large pages where the system has them, which costs fewer page faults
-/// and address translations. Throws std::bad_alloc.
+/// Memory on a 64-byte border; from 4 MiB on in large pages where the system has them, which costs fewer page
+/// faults and address translations. Throws std::bad_alloc.
 void* allocate_aligned(std::size_t bytes);
 void release_aligned(void* memory, std::size_t bytes);
 
