@@ -8,13 +8,29 @@ void sharing_table_experiment(Run& run);
 std::span<const Experiment> all_experiments() {
   // Declare the function above, then give it a line: {"name", "what it shows", function}.
   static const Experiment experiments[] = {
-      {"sharing-synthetic",
-       "002 Figs. 1-2: multi, single, hybrid and learned on the synthetic sets, with bounds",
-       sharing_synthetic_experiment},
-      {"sharing-table", "002 Table 1: online mistakes on YaleB, ISOLET, LETTER, and two streams of text",
-       sharing_table_experiment},
-  };
-  return experiments;
-}
+    {"sharing-synthetic",
+     "002 Figs. 1-2: multi, single, hybrid and learned on the synthetic sets, with bounds",
+     sharing_synthetic_experiment},
+    {"sharing-table", "002 Table 1: online mistakes on YaleB, ISOLET, LETTER, and two streams of text",
+     sharing_table_experiment},
+    void shareboost_classes(Run & run);
+  void shareboost_sparsity(Run & run);
+  void shareboost_jointboost(Run & run);
+  void shareboost_pieces(Run & run);
+
+  std::span<const Experiment> all_experiments() {
+    // Declare the function above, then give it a line: {"name", "what it shows", function}.
+    static const std::array experiments = {
+        Experiment{"shareboost-classes", "paper 000, Fig. 2: features needed against the number of classes",
+                   shareboost_classes},
+        Experiment{"shareboost-sparsity", "paper 000, Fig. 3 top: products, against mixed norms",
+                   shareboost_sparsity},
+        Experiment{"shareboost-jointboost", "paper 000, Fig. 3 bottom: stumps, against JointBoost",
+                   shareboost_jointboost},
+        Experiment{"shareboost-pieces", "paper 000, Fig. 7: local linear pieces, against an RBF SVM",
+                   shareboost_pieces},
+    };
+    return experiments;
+  }
 
 }  // namespace sharelearn::reproduce

@@ -1,0 +1,24 @@
+// The three sets of Fig. 3 of paper 000.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "curves.hpp"
+
+namespace sharelearn::reproduce {
+
+struct UciSet {
+  std::string name;
+  std::string folder;
+  Index bins;            ///< of stumps; 0: every threshold
+  double most_stumps;    ///< where the stump curves end at the latest
+  double most_products;  ///< where the product curves end at the latest
+};
+
+/// StatLog (Landsat), Pendigits, Isolet.
+const std::vector<UciSet>& uci_sets();
+
+Problem load(Run& run, const UciSet& set);
+
+}  // namespace sharelearn::reproduce
