@@ -6,6 +6,7 @@
 #include "groups.hpp"
 #include "method.hpp"
 #include "methods.hpp"
+#include "patch_options.hpp"
 #include "pool_options.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/shareboost.hpp"
@@ -68,6 +69,7 @@ class ShareBoostMethod : public Method {
         ->check(CLI::PositiveNumber)
         ->default_str("20, or all if there are fewer");
     declare_pool(options, pool_);
+    declare_deform(options, deform_);
     options.add_choice(
         "--rule", rule_, {"gradient", "gradient-l2", "line", "column", "exact"},
         "What makes a candidate the best: the l1 or l2 norm of its gradient, or the decrease of "
@@ -93,13 +95,29 @@ class ShareBoostMethod : public Method {
     options.add("--patience", patience_, "Features without a lower validation error before stopping")
         ->check(CLI::PositiveNumber);
     options.add_choice("--solver", solver_, {"lbfgs", "newton", "nesterov"}, "Solver of the corrective step");
+    options
+        .add("--round-tolerance", round_tolerance_,
+             "End a round's correction when its gradient has fallen to this part; 0: by --tolerance only")
+        ->check(CLI::Range(0.0, 1.0));
     options.add("--folds", folds_, "Choose the number of features by cross-validation over this many folds")
         ->check(CLI::Range(0, 100));
     options.add("--plot", plot_, "Where to draw the errors against the number of features (SVG)");
   }
   FitResult fit(FitInput& input) override;
+  /// Grey values are left as they are: scaling each pixel by itself would tear the images apart.
+  ScalingKind default_scaling() const override {
+    return pool_.name == "patches" ? ScalingKind::none : ScalingKind::minmax;
+  }
 
  private:
+  /// The training images and their deformed copies, where --deform asks for them.
+  Dataset with_copies(Dataset train, const Context& context) const {
+    if (deform_.copies == 0) return train;
+    DeformOptions options = deform_;
+    options.image_width = pool_.image_width;
+    options.seed = context.seed;
+    return deform(train, options, context.threads);
+  }
   std::unique_ptr<Pool> pool_of(const Matrix& x, const Classes& classes, const Context& context) const {
     return make_pool({x, classes.of_row, classes.count()}, pool_, context.seed, context.threads);
   }
@@ -109,6 +127,8 @@ class ShareBoostMethod : public Method {
 
   Index features_ = 0;
   PoolOptions pool_;
+  DeformOptions deform_{.copies = 0};
+  double round_tolerance_ = 0;
   std::string rule_ = "gradient";
   Index shortlist_ = ShareBoostOptions{}.shortlist;
   Index per_round_ = 1;
@@ -206,6 +226,7 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
                               : solver_ == "lbfgs" ? CorrectiveMethod::lbfgs
                                                    : CorrectiveMethod::nesterov;
   options.corrective.tolerance = input.common.tolerance > 0 ? input.common.tolerance : kTolerance;
+  options.corrective.relative_gradient = round_tolerance_;
   return options;
 }
 
@@ -215,7 +236,7 @@ Index ShareBoostMethod::choose_by_folds(const FitInput& input, const Classes& cl
   std::vector<double> error_sum;
   std::vector<Split> splits = stratified_folds(classes.of_row, folds_, input.context.seed);
   for (std::size_t fold = 0; fold < splits.size(); ++fold) {
-    Dataset train = select_rows(input.train, splits[fold].train);
+    Dataset train = with_copies(select_rows(input.train, splits[fold].train), input.context);
     const Dataset test = select_rows(input.train, splits[fold].test);
     const Scaling scaling =
         Scaling::fit(train.x, input.common.scaling(default_scaling()), input.context.threads);
@@ -262,6 +283,7 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   const Index chosen_by_folds = folds_ > 1 ? choose_by_folds(input, all, report) : 0;
   std::optional<Validation> validation;
   if (validation_ > 0) validation.emplace(input, all, validation_);
+  input.train = with_copies(std::move(input.train), input.context);
   const Classes classes = classes_of(input.train, all.names);
 
   const Scaling scaling = Scaling::fit(input.train.x, input.common.scaling(default_scaling()), threads);

@@ -32,5 +32,20 @@ std::span<const Experiment> all_experiments() {
     };
     return experiments;
   }
+      {"sharing-synthetic",
+       "002 Figs. 1-2: multi, single, hybrid and learned on the synthetic sets, with bounds",
+       sharing_synthetic_experiment},
+      {"sharing-table", "002 Table 1: online mistakes on YaleB, ISOLET, LETTER, and two streams of text",
+       sharing_table_experiment},
+void shareboost_mnist(Run& run);
+
+std::span<const Experiment> all_experiments() {
+  // Declare the function here, then give it a line: {"name", "what it shows", function}.
+  static const std::array experiments = {
+      Experiment{"shareboost-mnist", "Table 1 and Figures 4 to 6 of paper 000: image templates on MNIST",
+                 shareboost_mnist},
+  };
+  return experiments;
+}
 
 }  // namespace sharelearn::reproduce

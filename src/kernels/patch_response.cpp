@@ -178,6 +178,26 @@ void quantise_responses(const std::int16_t* HWY_RESTRICT responses,
   }
 }
 
+void contrast_row(const std::int32_t* HWY_RESTRICT sums, const std::int32_t* HWY_RESTRICT squares, Index size,
+                  float unit, Index count, float* HWY_RESTRICT spread, std::int16_t* HWY_RESTRICT contrast) {
+  const hn::CappedTag<std::int32_t, 8> di;
+  const hn::RebindToFloat<decltype(di)> df;
+  const hn::Rebind<std::int16_t, decltype(di)> ds;
+  const auto one = hn::Set(df, 1.0f), half = hn::Set(df, 0.5f), full = hn::Set(df, 32767.0f);
+  const auto area = hn::Set(di, static_cast<std::int32_t>(size * size));
+  for (Index x = 0; x < count; x += static_cast<Index>(hn::Lanes(di))) {
+    auto sum = hn::Zero(di), square = hn::Zero(di);
+    for (Index k = 0; k < size; ++k) {
+      sum = hn::Add(sum, hn::LoadU(di, sums + x + k));
+      square = hn::Add(square, hn::LoadU(di, squares + x + k));
+    }
+    const auto value = hn::ConvertTo(df, hn::Sub(hn::Mul(area, square), hn::Mul(sum, sum)));
+    hn::StoreU(value, df, spread + x);
+    const auto root = hn::Sqrt(hn::Add(hn::Mul(value, hn::Set(df, unit)), one));
+    hn::StoreU(hn::DemoteTo(ds, hn::ConvertTo(di, hn::Add(hn::Div(full, root), half))), ds, contrast + x);
+  }
+}
+
 void scale_factors(const std::int16_t* HWY_RESTRICT contrast, std::int16_t profile, Index count,
                    std::int16_t* HWY_RESTRICT out) {
   const hn::CappedTag<std::int16_t, 16> d;
@@ -198,6 +218,7 @@ namespace sharelearn::kernels {
 
 HWY_EXPORT(panel_responses);
 HWY_EXPORT(quantise_responses);
+HWY_EXPORT(contrast_row);
 HWY_EXPORT(scale_factors);
 
 void panel_responses(const PreparedImage& image, const TemplatePanel& panel, std::int16_t* scratch,
@@ -208,6 +229,11 @@ void panel_responses(const PreparedImage& image, const TemplatePanel& panel, std
 void quantise_responses(const std::int16_t* responses, const std::uint16_t* multiplier, Index count,
                         std::uint8_t* bytes) {
   HWY_DYNAMIC_DISPATCH(quantise_responses)(responses, multiplier, count, bytes);
+}
+
+void contrast_row(const std::int32_t* sums, const std::int32_t* squares, Index size, float unit, Index count,
+                  float* spread, std::int16_t* contrast) {
+  HWY_DYNAMIC_DISPATCH(contrast_row)(sums, squares, size, unit, count, spread, contrast);
 }
 
 void scale_factors(const std::int16_t* contrast, std::int16_t profile, Index count, std::int16_t* out) {

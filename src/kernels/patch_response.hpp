@@ -71,6 +71,12 @@ void quantise_responses(const std::int16_t* responses, const std::uint16_t* mult
 /// are zero. `out` has size * words * 64 elements.
 void pack_templates(const std::int8_t* const* templates, Index count, Index size, std::int8_t* out);
 
+/// One row of positions: spread[x] = size^2 * |patch - mean|^2 from the pixels' sums and squares over the
+/// template's rows (a number an image column, 16 more readable), and contrast[x] = 32767 / sqrt(spread * unit
+/// + 1), rounded. `count` positions; up to 7 more are written.
+void contrast_row(const std::int32_t* sums, const std::int32_t* squares, Index size, float unit, Index count,
+                  float* spread, std::int16_t* contrast);
+
 /// out[i] = contrast[i] * profile: one row of a plane of factors.
 void scale_factors(const std::int16_t* contrast, std::int16_t profile, Index count, std::int16_t* out);
 

@@ -138,16 +138,19 @@ FeaturePtr PatchFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<PatchFeature>(std::move(parts));
 }
 
-/// Features of one size share the image's tables; of those, features under one mask share panels.
+/// Features of one size share the image's tables; up to 16 of them make a panel, best those under the same
+/// mask.
 struct PatchEvaluator::Plan {
   struct Panel {
     std::size_t group;  // of template size
     std::vector<std::int8_t> weights;
     std::vector<std::uint16_t> multiplier;
     std::vector<std::size_t> feature;  // of each lane
-    kernels::RowProfile row;
-    std::vector<std::int16_t> column;
-    Index begin_x, tiles;
+    std::vector<std::size_t> mask;     // of each lane
+    std::vector<kernels::RowProfile> rows;
+    std::vector<std::int16_t> columns;
+    std::vector<kernels::MaskPair> masks;
+    Index begin_y, end_y, begin_x, tiles;
   };
   struct Group {
     Index size;
@@ -156,6 +159,8 @@ struct PatchEvaluator::Plan {
   PatchFrame frame;
   std::vector<Group> groups;
   std::vector<Panel> panels;
+  std::size_t most_rows = 1;
+  std::size_t most_masks = 1;
 
   std::size_t group_of(Index size) {
     const auto found = std::ranges::find(groups, size, &Group::size);
@@ -166,31 +171,94 @@ struct PatchEvaluator::Plan {
   void add_panel(std::span<const PatchFeature* const> features, std::span<const std::size_t> members);
 };
 
+namespace {
+
+/// Features that shall make a panel, and the positions under any of their masks.
+struct Gathering {
+  std::vector<std::size_t> members;
+  ProfileRange y, x;
+  Index tiles() const { return (x.end - x.begin + kernels::kPositionTile - 1) / kernels::kPositionTile; }
+  Index cost() const { return (y.end - y.begin) * tiles(); }
+};
+
+ProfileRange hull(const ProfileRange& a, const ProfileRange& b) {
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+Gathering united(const Gathering& a, const Gathering& b) {
+  Gathering both{a.members, hull(a.y, b.y), hull(a.x, b.x)};
+  both.members.insert(both.members.end(), b.members.begin(), b.members.end());
+  return both;
+}
+
+/// Unites, as long as it saves work, the two gatherings that save most and fit a panel together.
+void unite_small(std::vector<Gathering>& all) {
+  for (;;) {
+    Index saving = 0;
+    std::size_t first = 0, second = 0;
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      for (std::size_t b = a + 1; b < all.size(); ++b) {
+        if (all[a].members.size() + all[b].members.size() > kernels::kTemplatePanel) continue;
+        const Index saved = all[a].cost() + all[b].cost() - united(all[a], all[b]).cost();
+        if (saved > saving) saving = saved, first = a, second = b;
+      }
+    }
+    if (saving == 0) return;
+    all[first] = united(all[first], all[second]);
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(second));
+  }
+}
+
+/// Position of `value` in `list`, where it is put if it is not there.
+template <class T>
+std::size_t place_in(std::vector<T>& list, const T& value) {
+  const auto found = std::ranges::find(list, value);
+  if (found != list.end()) return static_cast<std::size_t>(found - list.begin());
+  list.push_back(value);
+  return list.size() - 1;
+}
+
+}  // namespace
+
 void PatchEvaluator::Plan::add_panel(std::span<const PatchFeature* const> features,
                                      std::span<const std::size_t> members) {
-  const PatchFeature::Parts& like = features[members.front()]->parts();
+  const Index size = features[members.front()]->parts().size;
+  const Index width = PatchImage(frame, size, {}).width();
   Panel panel;
-  panel.group = group_of(like.size);
-  Group& group = groups[panel.group];
-  auto plane = std::ranges::find(group.planes, like.row_profile);
-  if (plane == group.planes.end()) plane = group.planes.insert(plane, like.row_profile);
-  const ProfileRange y = range_of(like.row_profile), x = range_of(like.column_profile);
-  panel.row = {static_cast<std::int32_t>(plane - group.planes.begin()), static_cast<std::int32_t>(y.begin),
-               static_cast<std::int32_t>(y.end)};
-  panel.begin_x = x.begin;
-  panel.tiles = (x.end - x.begin + kernels::kPositionTile - 1) / kernels::kPositionTile;
-  append_padded(like.column_profile, PatchImage(frame, like.size, {}).width(), panel.column);
-  panel.weights.resize(
-      static_cast<std::size_t>(like.size * ((like.size + 3) / 4) * 4 * kernels::kTemplatePanel));
+  panel.group = group_of(size);
   panel.multiplier.assign(kernels::kTemplatePanel, 0);
+  panel.weights.resize(static_cast<std::size_t>(size * ((size + 3) / 4) * 4 * kernels::kTemplatePanel));
+  std::vector<MaskProfile> row_profiles, column_profiles;
+  std::vector<std::pair<std::size_t, std::size_t>> masks;
   std::vector<const std::int8_t*> templates;
+  ProfileRange y = range_of(features[members.front()]->parts().row_profile);
+  ProfileRange x = range_of(features[members.front()]->parts().column_profile);
   for (const std::size_t f : members) {
-    panel.multiplier[templates.size()] = features[f]->parts().multiplier;
-    templates.push_back(features[f]->parts().weights.data());
+    const PatchFeature::Parts& parts = features[f]->parts();
+    y = hull(y, range_of(parts.row_profile));
+    x = hull(x, range_of(parts.column_profile));
+    panel.mask.push_back(place_in(masks, std::pair(place_in(row_profiles, parts.row_profile),
+                                                   place_in(column_profiles, parts.column_profile))));
+    panel.multiplier[templates.size()] = parts.multiplier;
     panel.feature.push_back(f);
+    templates.push_back(parts.weights.data());
   }
-  kernels::pack_templates(templates.data(), static_cast<Index>(templates.size()), like.size,
-                          panel.weights.data());
+  for (const MaskProfile& profile : row_profiles) {
+    const ProfileRange range = range_of(profile);
+    panel.rows.push_back({static_cast<std::int32_t>(place_in(groups[panel.group].planes, profile)),
+                          static_cast<std::int32_t>(range.begin), static_cast<std::int32_t>(range.end)});
+  }
+  for (const MaskProfile& profile : column_profiles) append_padded(profile, width, panel.columns);
+  for (const auto& [row, column] : masks) {
+    panel.masks.push_back({static_cast<std::int32_t>(row), static_cast<std::int32_t>(column)});
+  }
+  panel.begin_y = y.begin;
+  panel.end_y = y.end;
+  panel.begin_x = x.begin;
+  panel.tiles = Gathering{{}, y, x}.tiles();
+  kernels::pack_templates(templates.data(), static_cast<Index>(templates.size()), size, panel.weights.data());
+  most_rows = std::max(most_rows, panel.rows.size());
+  most_masks = std::max(most_masks, panel.masks.size());
   panels.push_back(std::move(panel));
 }
 
@@ -198,19 +266,28 @@ PatchEvaluator::PatchEvaluator(std::span<const PatchFeature* const> features)
     : plan_(std::make_unique<Plan>()) {
   if (features.empty()) return;
   plan_->frame = features.front()->parts().frame;
-  using Key = std::tuple<Index, MaskProfile, MaskProfile>;
-  std::map<Key, std::vector<std::size_t>> under_mask;
+  using Key = std::tuple<MaskProfile, MaskProfile>;
+  std::map<Index, std::map<Key, std::vector<std::size_t>>> of_size;
   for (std::size_t f = 0; f < features.size(); ++f) {
     const PatchFeature::Parts& parts = features[f]->parts();
     if (!(parts.frame == plan_->frame))
       throw InputError("image templates for different images cannot be mixed");
-    under_mask[{parts.size, parts.row_profile, parts.column_profile}].push_back(f);
+    of_size[parts.size][{parts.row_profile, parts.column_profile}].push_back(f);
   }
-  for (const auto& [key, members] : under_mask) {
-    for (std::size_t first = 0; first < members.size(); first += kernels::kTemplatePanel) {
-      const auto count = std::min(members.size() - first, static_cast<std::size_t>(kernels::kTemplatePanel));
-      plan_->add_panel(features, std::span(members).subspan(first, count));
+  for (const auto& [size, under_mask] : of_size) {
+    std::vector<Gathering> gatherings;
+    for (const auto& [key, members] : under_mask) {
+      for (std::size_t first = 0; first < members.size(); first += kernels::kTemplatePanel) {
+        const auto count =
+            std::min(members.size() - first, static_cast<std::size_t>(kernels::kTemplatePanel));
+        const auto begin = members.begin() + static_cast<std::ptrdiff_t>(first);
+        gatherings.push_back({{begin, begin + static_cast<std::ptrdiff_t>(count)},
+                              range_of(std::get<0>(key)),
+                              range_of(std::get<1>(key))});
+      }
     }
+    unite_small(gatherings);
+    for (const Gathering& gathering : gatherings) plan_->add_panel(features, gathering.members);
   }
 }
 
@@ -226,6 +303,7 @@ struct PatchEvaluator::Workspace::State {
   std::vector<std::uint8_t> pixels;
   std::vector<PatchImage> images;  // one a template size
   AlignedVector<std::int16_t> scratch;
+  std::vector<std::int16_t> responses;
 };
 
 PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator) : state_(std::make_unique<State>()) {
@@ -236,7 +314,8 @@ PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator) : state_(s
     state_->images.emplace_back(plan.frame, group.size, group.planes);
     width = std::max(width, state_->images.back().width());
   }
-  state_->scratch.assign(static_cast<std::size_t>(width * kernels::kTemplatePanel), 0);
+  state_->scratch.assign(static_cast<std::size_t>(width * kernels::kTemplatePanel) * plan.most_rows, 0);
+  state_->responses.assign(static_cast<std::size_t>(kernels::kTemplatePanel) * plan.most_masks, 0);
 }
 
 PatchEvaluator::Workspace::~Workspace() = default;
@@ -266,25 +345,27 @@ void PatchEvaluator::run(Workspace& workspace, std::uint8_t* out) const {
   Workspace::State& state = *workspace.state_;
   std::vector<const kernels::PreparedImage*> prepared;
   for (PatchImage& image : state.images) prepared.push_back(&image.prepare(state.pixels.data()));
-  const kernels::MaskPair mask{0, 0};
   for (const Plan::Panel& panel : plan_->panels) {
     const Index size = plan_->groups[panel.group].size;
     const kernels::TemplatePanel templates{.weights = panel.weights.data(),
                                            .size = size,
                                            .words = (size + 3) / 4,
-                                           .begin_y = panel.row.begin,
-                                           .end_y = panel.row.end,
+                                           .begin_y = panel.begin_y,
+                                           .end_y = panel.end_y,
                                            .begin_x = panel.begin_x,
                                            .tiles = panel.tiles,
-                                           .rows = &panel.row,
-                                           .row_count = 1,
-                                           .columns = panel.column.data(),
-                                           .masks = &mask,
-                                           .mask_count = 1};
-    std::int16_t responses[kernels::kTemplatePanel];
+                                           .rows = panel.rows.data(),
+                                           .row_count = static_cast<Index>(panel.rows.size()),
+                                           .columns = panel.columns.data(),
+                                           .masks = panel.masks.data(),
+                                           .mask_count = static_cast<Index>(panel.masks.size())};
+    kernels::panel_responses(*prepared[panel.group], templates, state.scratch.data(), state.responses.data());
+    std::int16_t own[kernels::kTemplatePanel] = {};
+    for (std::size_t lane = 0; lane < panel.feature.size(); ++lane) {
+      own[lane] = state.responses[panel.mask[lane] * kernels::kTemplatePanel + lane];
+    }
     std::uint8_t bytes[kernels::kTemplatePanel];
-    kernels::panel_responses(*prepared[panel.group], templates, state.scratch.data(), responses);
-    kernels::quantise_responses(responses, panel.multiplier.data(), kernels::kTemplatePanel, bytes);
+    kernels::quantise_responses(own, panel.multiplier.data(), kernels::kTemplatePanel, bytes);
     for (std::size_t lane = 0; lane < panel.feature.size(); ++lane) out[panel.feature[lane]] = bytes[lane];
   }
 }

@@ -4,6 +4,11 @@
 #include <cmath>
 
 namespace sharelearn {
+namespace {
+
+constexpr std::size_t kSpare = 16;  // what the kernel may read and write beyond the last position
+
+}  // namespace
 
 void to_pixels(std::span<const float> values, const PixelRange& range, std::uint8_t* out) {
   const float factor = static_cast<float>(kernels::kFullPixel) / (range.high - range.low);
@@ -18,12 +23,12 @@ PatchImage::PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProf
   constexpr Index tile = kernels::kPositionTile;
   const Index width = (positions_x() + tile - 1) / tile * tile + tile;
   const auto plane = static_cast<std::size_t>(positions_y() * width);
-  contrast_.assign(plane, 0);
+  contrast_.assign(plane + kSpare, 0);
   factors_.assign(plane * planes_.size(), 0);
   blank_.assign(plane, 1);
-  sum_.resize(static_cast<std::size_t>(shape_.width));
-  square_.resize(static_cast<std::size_t>(shape_.width));
-  spread_.resize(static_cast<std::size_t>(positions_x()));
+  sum_.resize(static_cast<std::size_t>(shape_.width) + kSpare);
+  square_.resize(sum_.size());
+  spread_.resize(static_cast<std::size_t>(positions_x()) + kSpare);
   prepared_ = {nullptr, shape_.width, factors_.data(), blank_.data(), positions_y(), width};
 }
 
@@ -44,11 +49,12 @@ const kernels::PreparedImage& PatchImage::prepare(const std::uint8_t* pixels) {
 
 /// Sums and squares of the template's rows are kept a column and rolled down the image.
 void PatchImage::fill_contrast(const std::uint8_t* pixels) {
+  const auto columns = static_cast<std::size_t>(shape_.width);
   std::ranges::fill(sum_, 0);
   std::ranges::fill(square_, 0);
   for (Index y = 0; y < shape_.height; ++y) {
     const std::uint8_t* in = pixels + y * shape_.width;
-    for (std::size_t x = 0; x < sum_.size(); ++x) {
+    for (std::size_t x = 0; x < columns; ++x) {
       sum_[x] += in[x];
       square_[x] += in[x] * in[x];
     }
@@ -56,7 +62,7 @@ void PatchImage::fill_contrast(const std::uint8_t* pixels) {
     fill_contrast_row(y + 1 - size_);
     fill_blank(y + 1 - size_);
     const std::uint8_t* out = pixels + (y + 1 - size_) * shape_.width;
-    for (std::size_t x = 0; x < sum_.size(); ++x) {
+    for (std::size_t x = 0; x < columns; ++x) {
       sum_[x] -= out[x];
       square_[x] -= out[x] * out[x];
     }
@@ -64,31 +70,13 @@ void PatchImage::fill_contrast(const std::uint8_t* pixels) {
 }
 
 void PatchImage::fill_contrast_row(Index y) {
-  std::int32_t sum = 0, square = 0;
-  for (Index x = 0; x < size_ - 1; ++x) {
-    sum += sum_[static_cast<std::size_t>(x)];
-    square += square_[static_cast<std::size_t>(x)];
-  }
-  const auto area = static_cast<std::int32_t>(size_ * size_);
-  for (std::size_t x = 0; x < spread_.size(); ++x) {
-    const std::size_t enters = x + static_cast<std::size_t>(size_) - 1;
-    sum += sum_[enters];
-    square += square_[enters];
-    spread_[x] = static_cast<float>(area * square - sum * sum);  // area * |p - mean|^2
-    sum -= sum_[x];
-    square -= square_[x];
-  }
-  std::int16_t* out = contrast_.data() + y * prepared_.width;
+  const auto full = static_cast<float>(kernels::kFullPixel);
   const auto epsilon = static_cast<float>(epsilon_);
-  if (epsilon <= 0) {
-    std::fill_n(out, spread_.size(), std::int16_t{32767});
-    return;
-  }
   const float unit =
-      1.0f / (static_cast<float>(area) * kernels::kFullPixel * kernels::kFullPixel * epsilon * epsilon);
-  for (std::size_t x = 0; x < spread_.size(); ++x) {
-    out[x] = static_cast<std::int16_t>(32767.0f / std::sqrt(spread_[x] * unit + 1.0f) + 0.5f);
-  }
+      epsilon > 0 ? 1.0f / (static_cast<float>(size_ * size_) * full * full * epsilon * epsilon) : 0.0f;
+  std::int16_t* out = contrast_.data() + y * prepared_.width;
+  kernels::contrast_row(sum_.data(), square_.data(), size_, unit, positions_x(), spread_.data(), out);
+  std::fill_n(out + positions_x(), prepared_.width - positions_x(), std::int16_t{0});
 }
 
 void PatchImage::fill_blank(Index y) {
