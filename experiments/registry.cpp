@@ -5,6 +5,12 @@ namespace sharelearn::reproduce {
 void sharing_synthetic_experiment(Run& run);
 void sharing_table_experiment(Run& run);
 
+void structural_text_experiment(Run& run);
+void structural_regression_experiment(Run& run);
+void structural_landsat_experiment(Run& run);
+void structural_mnist_experiment(Run& run);
+void structural_race_experiment(Run& run);
+
 std::span<const Experiment> all_experiments() {
   // Declare the function above, then give it a line: {"name", "what it shows", function}.
   static const Experiment experiments[] = {
@@ -44,6 +50,16 @@ std::span<const Experiment> all_experiments() {
   static const std::array experiments = {
       Experiment{"shareboost-mnist", "Table 1 and Figures 4 to 6 of paper 000: image templates on MNIST",
                  shareboost_mnist},
+      {"structural-text", "004 Fig. 4: l1 and smooth-l1 boosting of words on four Reuters topics",
+       structural_text_experiment},
+      {"structural-regression", "004 Fig. 5: products of any degree on Boston housing and Ailerons",
+       structural_regression_experiment},
+      {"structural-landsat", "004 Fig. 6: coverage against sparsity for l1, l1/l2, l1/linf and squared l2",
+       structural_landsat_experiment},
+      {"structural-mnist", "004 Fig. 7: coverage against training size with kernel features",
+       structural_mnist_experiment},
+      {"structural-race", "004 Figs. 7-8: AdaBoost against GradBoost, objective and features against time",
+       structural_race_experiment},
   };
   return experiments;
 }

@@ -12,10 +12,15 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMemory = 5;
+constexpr std::size_t kMemory = 10;
 constexpr double kSufficientDecrease = 1e-3;
 constexpr double kRounding = 1e-15;
 constexpr int kMostStalls = 4;
+/// A dual norm this many tolerances above lambda leaves no hope for the gap.
+constexpr double kHopeless = 1000;
+/// Steps after which the metric is renewed, from then on with the coupling of the outputs: it makes a model
+/// dearer, and pays where the diagonal blocks alone converge slowly.
+constexpr int kPatience = 40;
 
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
@@ -198,12 +203,12 @@ double ActiveSetSolver::gap(double lambda, double largest) {
 }
 
 void ActiveSetSolver::refresh_metric() {
-  Grid<double> factor(loss_.rows(), outputs());
+  Grid<double> factor(coupled_ ? loss_.rows() : 0, outputs());
   std::atomic<bool> coupled = false;
   threads_.for_each(blocks_of(loss_.rows()), [&](Index block, int) {
     const RowRange rows = block_range(block, loss_.rows());
     loss_.curvature(rows, scores_, trial_residual_);
-    if (loss_.coupling(rows, scores_, factor)) coupled = true;
+    if (coupled_ && loss_.coupling(rows, scores_, factor)) coupled = true;
   });
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
   steps_since_metric_ = 0;
@@ -332,9 +337,17 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
     if (penalty_.is_norm()) {
       for (const double norm : dual_norms()) largest = std::max(largest, norm);
     }
-    report.gap = gap(lambda, largest);
+    // Far from feasible the gap is no news: its conjugate costs as much as the loss.
+    const bool worth_it =
+        !has_dual(lambda) || largest <= (1 + kHopeless * tolerance) * lambda || report.steps == 0;
+    report.gap = worth_it || report.steps >= max_steps ? gap(lambda, largest)
+                                                       : std::numeric_limits<double>::infinity();
     report.converged = report.gap <= tolerance * std::abs(objective(lambda));
     if (report.converged || report.steps >= max_steps) return report;
+    if (report.steps > 0 && report.steps % kPatience == 0 && !rows_) {
+      coupled_ = true;
+      refresh_metric();
+    }
     // Near the optimum the objective stops moving before the gap does: it is flat there.
     stalls = (rows_ ? cycle(lambda) : step(lambda, report)) ? 0 : stalls + 1;
     if (stalls == kMostStalls) return report;

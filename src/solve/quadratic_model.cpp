@@ -15,7 +15,7 @@ constexpr std::size_t kMemory = 5;
 constexpr float kRidge = 1e-6F;
 /// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
 /// derivatives sum to less than this fraction of either's own.
-constexpr double kNegligible = 2e-3;
+constexpr double kNegligible = 1e-3;
 constexpr double kNegligiblePair = 5e-3;
 
 /// Block coordinate descent on the model. `slope_` is the model's gradient [output][column], kept up to date.
@@ -298,8 +298,8 @@ double Metric::spread_of(Index j) const {
 }
 
 void Metric::add_row(Index j, std::span<const double> step, double* slope) const {
-  std::vector<kernels::Axpy> tasks;
-  tasks.reserve(2 * pairs_.size());
+  std::vector<kernels::Axpy>& tasks = tasks_;
+  tasks.clear();
   for (const Pair& pair : pairs_) {
     const float* row = pair.gram.data() + j * stride_;
     const double from_first = step[static_cast<std::size_t>(pair.first)];

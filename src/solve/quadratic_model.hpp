@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/panel.hpp"
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/solve/column_set.hpp"
 
@@ -58,6 +59,7 @@ class Metric {
   std::vector<std::size_t> own_;  ///< output -> its pair (c, c)
   std::vector<double> mass_;      ///< output -> sum of its curvatures
   std::vector<double> spread_;
+  mutable std::vector<kernels::Axpy> tasks_;  ///< of add_row, kept for its memory
 };
 
 struct ModelProblem {

@@ -38,6 +38,7 @@ class KernelPool : public Pool {
   Index blocks() const override { return columns_.blocks(); }
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  StoredColumn stored(Index candidate) const override { return columns_.stored(candidate); }
   FeaturePtr feature(Index candidate) const override;
 
  private:

@@ -124,6 +124,7 @@ class ActiveSetSolver {
   double damping_ = 1;
   double last_decrease_ = 0;  ///< of the last model, for problems without a dual
   int steps_since_metric_ = 0;
+  bool coupled_ = false;  ///< the metric has the outputs' interactions
   std::shared_ptr<RowUpdate> rows_;
   std::unique_ptr<Metric> metric_;
   std::unique_ptr<History> history_;

@@ -1,0 +1,97 @@
+#include "structural_support.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sharelearn/data/scaling.hpp"
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/penalty/penalties.hpp"
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/run/random.hpp"
+#include "sharelearn/solve/design_problem.hpp"
+
+namespace sharelearn::reproduce {
+
+DenseMatrix with_products(const DenseMatrix& x, bool columns_too) {
+  const Index d = x.cols();
+  DenseMatrix all(x.rows(), d * (d + 1) / 2 + (columns_too ? d : 0));
+  Index at = 0;
+  for (Index j = 0; columns_too && j < d; ++j) std::copy_n(x.column(j), x.rows(), all.column(at++));
+  for (Index a = 0; a < d; ++a) {
+    for (Index b = a; b < d; ++b, ++at) {
+      for (Index i = 0; i < x.rows(); ++i) all(i, at) = x(i, a) * x(i, b);
+    }
+  }
+  return all;
+}
+
+void standardise(Matrix& train, Matrix& test, ThreadPool& threads) {
+  const Scaling scaling = Scaling::fit(train, ScalingKind::standard, threads);
+  scaling.apply(train, threads);
+  scaling.apply(test, threads);
+}
+
+std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row, Index classes, Index count,
+                                      std::uint64_t seed) {
+  std::vector<Index> chosen;
+  for (Index c = 0; c < classes; ++c) {
+    std::vector<Index> rows;
+    for (std::size_t i = 0; i < class_of_row.size(); ++i) {
+      if (class_of_row[i] == c) rows.push_back(static_cast<Index>(i));
+    }
+    Random random(seed, static_cast<std::uint64_t>(c));
+    random.shuffle(rows);
+    rows.resize(static_cast<std::size_t>(std::min<Index>(count, static_cast<Index>(rows.size()))));
+    chosen.insert(chosen.end(), rows.begin(), rows.end());
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
+                          Index outputs, ThreadPool& threads) {
+  const Scaling none;
+  const ScaledColumns columns(test, none);
+  Grid<float> design(test.rows(), static_cast<Index>(stage.columns.size()));
+  for (std::size_t a = 0; a < stage.columns.size(); ++a) {
+    result.features[static_cast<std::size_t>(stage.columns[a])]->evaluate(columns, design,
+                                                                          static_cast<Index>(a));
+  }
+  Grid<double> scores(test.rows(), outputs);
+  linear_scores(design, stage.weights, stage.bias, scores, threads);
+  return scores;
+}
+
+std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
+                                       const Matrix& test, const std::vector<std::int32_t>& truth,
+                                       Index classes, const std::string& penalty, Index lambdas, double ratio,
+                                       const Context& context) {
+  const auto value = penalty_from(penalty);
+  const std::vector<double> weights(labels.size(), 1.0 / static_cast<double>(labels.size()));
+  const MulticlassLogistic loss(labels, classes, weights, 0.0);
+  ColumnPool pool(train);
+  StructuralBooster booster(pool, loss, *value, {}, context);
+  const double top = value->is_norm() ? booster.lambda_max() : 1.0;
+  std::vector<PathPoint> points;
+  structural_path(
+      booster, lambda_grid(top, lambdas, value->is_norm() ? ratio : 1e-4), context,
+      [&](const StructuralResult& result, const Grid<double>&) {
+        const StructuralStage& stage = result.stages.back();
+        const ClassMetrics metrics =
+            class_metrics(stage_scores(result, stage, test, classes, context.threads), truth);
+        const auto nonzero =
+            std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
+        points.push_back({stage.lambda, stage.objective, stage.gap, static_cast<Index>(stage.columns.size()),
+                          static_cast<Index>(nonzero), metrics.error, metrics.coverage});
+      });
+  return points;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return values.empty()
+             ? 0.0
+             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+}  // namespace sharelearn::reproduce

@@ -1,0 +1,42 @@
+// What the experiments of paper 004 share: small data preparations, paths, and the errors along them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiment.hpp"
+#include "sharelearn/learn/structural.hpp"
+
+namespace sharelearn::reproduce {
+
+/// The columns of x and all products of two of them, i <= j.
+DenseMatrix with_products(const DenseMatrix& x, bool columns_too);
+
+/// Mean 0 and variance 1 of the training columns; the test columns follow.
+void standardise(Matrix& train, Matrix& test, ThreadPool& threads);
+
+/// `count` rows of each class (all of a smaller one), by seed.
+std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row, Index classes, Index count,
+                                      std::uint64_t seed);
+
+/// One point of a path.
+struct PathPoint {
+  double lambda = 0, objective = 0, gap = 0;
+  Index rows = 0, weights = 0;  ///< not zero
+  double error = 0, coverage = 0;
+};
+
+/// Paths of a penalty on training columns with test errors at every lambda. A penalty that is no norm gets
+/// lambdas from 1 down.
+std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
+                                       const Matrix& test, const std::vector<std::int32_t>& truth,
+                                       Index classes, const std::string& penalty, Index lambdas, double ratio,
+                                       const Context& context);
+
+/// Scores of the columns of `test` under a stage over columns.
+Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
+                          Index outputs, ThreadPool& threads);
+
+double mean_of(const std::vector<double>& values);
+
+}  // namespace sharelearn::reproduce

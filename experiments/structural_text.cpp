@@ -1,0 +1,165 @@
+// Paper 004, Fig. 4: logistic loss against iterations of boosting on four binary text problems, and where
+// induction stops. RCV1 is not free; Reuters-21578's four largest topics stand in for its four top-level
+// classes.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sharelearn/data/split.hpp"
+#include "sharelearn/learn/shareboost.hpp"
+#include "sharelearn/loss/task_losses.hpp"
+#include "sharelearn/penalty/penalties.hpp"
+#include "sharelearn/pool/columns.hpp"
+#include "structural_support.hpp"
+
+namespace sharelearn::reproduce {
+namespace {
+
+/// log(1 + count), rows to unit length: the paper's features are words.
+void weigh_words(Matrix& x) {
+  SparseMatrix& words = x.sparse();
+  std::vector<double> square(static_cast<std::size_t>(words.rows), 0.0);
+  for (std::size_t e = 0; e < words.value.size(); ++e) {
+    words.value[e] = std::log1p(words.value[e]);
+    square[words.row[e]] += static_cast<double>(words.value[e]) * static_cast<double>(words.value[e]);
+  }
+  for (std::size_t e = 0; e < words.value.size(); ++e) {
+    words.value[e] =
+        static_cast<float>(static_cast<double>(words.value[e]) / std::sqrt(square[words.row[e]]));
+  }
+}
+
+Tasks one_task(const Tasks& all, Index task) {
+  Tasks one{{all.names[static_cast<std::size_t>(task)]}, {}};
+  const Index count = all.count();
+  for (std::size_t at = static_cast<std::size_t>(task); at < all.sign.size();
+       at += static_cast<std::size_t>(count)) {
+    one.sign.push_back(all.sign[at]);
+  }
+  return one;
+}
+
+std::vector<Index> largest_tasks(const Tasks& tasks, std::size_t wanted) {
+  std::vector<std::pair<Index, Index>> sizes;
+  for (Index c = 0; c < tasks.count(); ++c) {
+    Index positive = 0;
+    for (std::size_t at = static_cast<std::size_t>(c); at < tasks.sign.size();
+         at += static_cast<std::size_t>(tasks.count())) {
+      positive += tasks.sign[at] > 0 ? 1 : 0;
+    }
+    sizes.emplace_back(-positive, c);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  std::vector<Index> largest;
+  for (std::size_t a = 0; a < std::min(wanted, sizes.size()); ++a) largest.push_back(sizes[a].second);
+  return largest;
+}
+
+struct Curve {
+  std::vector<double> features, train_loss, test_loss;
+};
+
+double loss_on(const Loss& loss, const Grid<double>& scores, ThreadPool& threads) {
+  return evaluate(loss, scores, nullptr, threads);
+}
+
+/// The l1 booster: 30 features a round, totally corrective, until nothing violates optimality.
+Curve l1_booster(const Matrix& train, const Loss& loss, const Matrix& test, const Loss& test_loss,
+                 double ratio, const Context& context, StructuralStage& end) {
+  ColumnPool pool(train);
+  const L1 penalty;
+  StructuralOptions options;
+  options.induce = 30;
+  options.tolerance = 1e-3;
+  StructuralBooster booster(pool, loss, penalty, options, context);
+  Curve curve;
+  booster.after_round([&](Index, const ActiveSetSolver& solver, double) {
+    curve.features.push_back(static_cast<double>(solver.size()));
+    curve.train_loss.push_back(solver.loss_value());
+  });
+  end = booster.solve(ratio * booster.lambda_max());
+  curve.test_loss.push_back(
+      loss_on(test_loss, stage_scores(booster.result(), end, test, 1, context.threads), context.threads));
+  return curve;
+}
+
+/// The smooth-l1 booster (Dekel et al.): the best feature a round, then all weights again.
+Curve smooth_booster(const Matrix& train, const Loss& loss, const Matrix& test, const Loss& test_loss,
+                     Index rounds, double lambda, const Context& context) {
+  ColumnPool pool(train);
+  ShareBoostOptions options;
+  options.features = rounds;
+  options.penalty.l1 = lambda;
+  options.penalty.beta = 1;
+  options.corrective.tolerance = 1e-7;
+  Curve curve;
+  shareboost(pool, loss, options, context, [&](const ShareBoostResult& result, const Grid<double>&) {
+    const ShareBoostStage& stage = result.stages.back();
+    curve.features.push_back(static_cast<double>(result.chosen.size()));
+    curve.train_loss.push_back(stage.report.loss);
+    StructuralResult as_path{0, result.features, {}};
+    StructuralStage view;
+    for (std::size_t f = 0; f < result.features.size(); ++f) view.columns.push_back(static_cast<Index>(f));
+    view.weights = stage.weights;
+    view.bias = stage.bias;
+    curve.test_loss.push_back(
+        loss_on(test_loss, stage_scores(as_path, view, test, 1, context.threads), context.threads));
+    return true;
+  });
+  return curve;
+}
+
+}  // namespace
+
+void structural_text_experiment(Run& run) {
+  const bool quick = run.settings().quick;
+  const Index smooth_rounds = quick ? 30 : 250;
+  Dataset all = run.read("reuters21578/docs.svm.gz");
+  weigh_words(all.x);
+  const Tasks topics = tasks_of(all);
+  const std::vector<std::int32_t> strata(static_cast<std::size_t>(all.rows()), 0);
+  const Split split = stratified_holdout(strata, 0.3, run.settings().seed);
+  const Matrix train = all.x.select_rows(split.train), test = all.x.select_rows(split.test);
+  const auto part = [](const Tasks& tasks, const std::vector<Index>& rows) {
+    Tasks some{tasks.names, {}};
+    for (const Index i : rows) some.sign.push_back(tasks.sign[static_cast<std::size_t>(i)]);
+    return some;
+  };
+  Table table({"topic", "l1: rounds", "l1: features", "l1: test loss", "smooth l1: features",
+               "its best test loss", "at round", "its last test loss"});
+  Plot plot{"Training loss against rounds", "round", "logistic loss", false, false, {}};
+  for (const Index topic : largest_tasks(topics, 4)) {
+    const Tasks task = one_task(topics, topic);
+    const auto even = [](std::size_t n) { return std::vector<double>(n, 1.0 / static_cast<double>(n)); };
+    const MultitaskLogistic loss(part(task, split.train), even(split.train.size()));
+    const MultitaskLogistic test_loss(part(task, split.test), even(split.test.size()));
+    StructuralStage end;
+    const Curve l1 = l1_booster(train, loss, test, test_loss, 0.01, run.context(), end);
+    const Curve smooth = smooth_booster(train, loss, test, test_loss, smooth_rounds, 1e-4, run.context());
+    const auto best = std::min_element(smooth.test_loss.begin(), smooth.test_loss.end());
+    table.add({task.names[0],
+               fmt::format("{}{}", end.rounds, end.stop == StructuralStop::optimal ? " (stopped)" : ""),
+               fmt::format("{}", end.columns.size()), fmt::format("{:.4f}", l1.test_loss.back()),
+               fmt::format("{:.0f}", smooth.features.back()), fmt::format("{:.4f}", *best),
+               fmt::format("{}", best - smooth.test_loss.begin() + 1),
+               fmt::format("{:.4f}", smooth.test_loss.back())});
+    Series a{"l1 " + task.names[0], {}, l1.train_loss},
+        b{"smooth l1 " + task.names[0], {}, smooth.train_loss, true};
+    for (std::size_t r = 0; r < l1.train_loss.size(); ++r) a.x.push_back(static_cast<double>(r + 1));
+    for (std::size_t r = 0; r < smooth.train_loss.size(); ++r) b.x.push_back(static_cast<double>(r + 1));
+    plot.series.push_back(std::move(a));
+    plot.series.push_back(std::move(b));
+  }
+  run.say(
+      "Paper (Fig. 4, RCV1): the l1 booster stops adding features around iteration 30 with about 700 "
+      "features; the "
+      "smooth-l1 booster goes on and overfits from iteration 200.");
+  run.say(
+      "Reuters-21578, its four largest topics (numbers as in the file), 70/30 split, lambda 0.01 of "
+      "lambda_max.");
+  run.show(table, "structural-text");
+  run.show(plot, "structural-text-loss");
+}
+
+}  // namespace sharelearn::reproduce

@@ -1,0 +1,379 @@
+// Every loss x penalty x bias x solver against a plain proximal gradient method and its own duality gap.
+#include "sharelearn/learn/structural.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "sharelearn/data/dataset.hpp"
+#include "sharelearn/learn/adaboost.hpp"
+#include "sharelearn/learn/gradboost.hpp"
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "sharelearn/loss/smooth_insensitive.hpp"
+#include "sharelearn/loss/task_losses.hpp"
+#include "sharelearn/penalty/penalties.hpp"
+#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/pool/induced_products.hpp"
+#include "sharelearn/pool/products.hpp"
+#include "support.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr Index kRows = 150, kColumns = 9, kClasses = 3;
+
+/// Small entries, so that plain methods converge in reasonable time.
+DenseMatrix small_matrix(std::uint64_t seed = 11) {
+  Random random(seed);
+  DenseMatrix x(kRows, kColumns);
+  for (Index j = 0; j < kColumns; ++j) {
+    for (float& v : x.column_span(j)) v = static_cast<float>(random.uniform(-1, 1));
+  }
+  return x;
+}
+
+std::vector<double> uneven_weights() {
+  Random random(5);
+  std::vector<double> weights(kRows);
+  double sum = 0;
+  for (double& w : weights) sum += (w = random.uniform(0.5, 1.5));
+  for (double& w : weights) w /= sum;
+  return weights;
+}
+
+Tasks tasks_from(const std::vector<std::int32_t>& labels, bool partial) {
+  Tasks tasks;
+  for (Index c = 0; c < kClasses; ++c) tasks.names.push_back(std::to_string(c));
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    for (Index c = 0; c < kClasses; ++c) {
+      const bool silent = partial && static_cast<Index>(i) % kClasses != c;
+      tasks.sign.push_back(silent ? 0 : labels[(i * 7) % labels.size()] == c || labels[i] == c ? 1 : -1);
+    }
+  }
+  return tasks;
+}
+
+std::vector<std::unique_ptr<Loss>> all_losses(const DenseMatrix& x) {
+  const auto labels = test::random_labels(x, kClasses, 3);
+  std::vector<std::unique_ptr<Loss>> all;
+  all.push_back(std::make_unique<MulticlassLogistic>(labels, kClasses, uneven_weights(), 0.0));
+  all.push_back(std::make_unique<MultitaskLogistic>(tasks_from(labels, false), uneven_weights()));
+  all.push_back(std::make_unique<MultitaskLogistic>(tasks_from(labels, true), uneven_weights()));
+  all.push_back(std::make_unique<MultitaskExponential>(tasks_from(labels, false), uneven_weights()));
+  std::vector<double> target;
+  for (Index i = 0; i < kRows; ++i)
+    target.push_back(2 * static_cast<double>(x(i, 0)) - labels[static_cast<std::size_t>(i)]);
+  all.push_back(std::make_unique<SmoothInsensitive>(target, uneven_weights(), 0.2));
+  return all;
+}
+
+/// Plain accelerated proximal gradient on dense arrays: shares nothing with the solvers but loss and prox.
+double reference(const DenseMatrix& x, const Loss& loss, const Penalty& penalty, double lambda, bool bias) {
+  const Index k = loss.outputs();
+  const auto n = static_cast<std::size_t>(kColumns * k);
+  std::vector<double> w(n + static_cast<std::size_t>(k), 0.0), y = w, previous = w;
+  double lipschitz = 1, momentum = 1, best = 1e300;
+  const auto value = [&](const std::vector<double>& at, Grid<double>* residual) {
+    Grid<double> scores(kRows, k);
+    for (Index c = 0; c < k; ++c) {
+      for (Index i = 0; i < kRows; ++i) {
+        double s = at[n + static_cast<std::size_t>(c)];
+        for (Index j = 0; j < kColumns; ++j)
+          s += static_cast<double>(x(i, j)) * at[static_cast<std::size_t>(j * k + c)];
+        scores(i, c) = s;
+      }
+    }
+    return loss.block({0, kRows}, scores, residual);
+  };
+  const auto objective = [&](const std::vector<double>& at) {
+    double sum = value(at, nullptr);
+    for (Index j = 0; j < kColumns; ++j)
+      sum += lambda * penalty.value({at.data() + j * k, static_cast<std::size_t>(k)});
+    return sum;
+  };
+  for (int iteration = 0; iteration < 4000; ++iteration) {
+    Grid<double> residual(kRows, k);
+    const double here = value(y, &residual);
+    std::vector<double> gradient(w.size(), 0.0);
+    for (Index c = 0; c < k; ++c) {
+      for (Index i = 0; i < kRows; ++i) {
+        for (Index j = 0; j < kColumns; ++j) {
+          gradient[static_cast<std::size_t>(j * k + c)] += static_cast<double>(x(i, j)) * residual(i, c);
+        }
+        if (bias) gradient[n + static_cast<std::size_t>(c)] += residual(i, c);
+      }
+    }
+    for (;; lipschitz *= 2) {
+      double linear = 0, square = 0;
+      for (std::size_t at = 0; at < w.size(); ++at) w[at] = y[at] - gradient[at] / lipschitz;
+      for (Index j = 0; j < kColumns; ++j)
+        penalty.prox({w.data() + j * k, static_cast<std::size_t>(k)}, lambda / lipschitz);
+      for (std::size_t at = 0; at < w.size(); ++at) {
+        linear += gradient[at] * (w[at] - y[at]);
+        square += (w[at] - y[at]) * (w[at] - y[at]);
+      }
+      if (value(w, nullptr) <= here + linear + lipschitz / 2 * square + 1e-15) break;
+    }
+    const double now = objective(w);
+    if (now > best) momentum = 1;
+    best = std::min(best, now);
+    const double next = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
+    for (std::size_t at = 0; at < w.size(); ++at)
+      y[at] = w[at] + (momentum - 1) / next * (w[at] - previous[at]);
+    previous = w;
+    momentum = next;
+  }
+  return best;
+}
+
+StructuralStage solve(Pool& pool, const Loss& loss, const Penalty& penalty, double lambda,
+                      StructuralOptions options) {
+  ThreadPool threads(1);
+  StructuralBooster booster(pool, loss, penalty, options, Context{threads});
+  return booster.solve(lambda);
+}
+
+StructuralOptions precise(bool bias) {
+  StructuralOptions options;
+  options.bias = bias;
+  options.tolerance = 1e-9;
+  options.max_steps = 100000;
+  return options;
+}
+
+TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_optimum) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  for (const auto& loss : all_losses(dense)) {
+    for (const std::string& name : penalty_names()) {
+      const auto penalty = penalty_from(name);
+      for (const bool bias : {true, false}) {
+        const double lambda = name == "none" ? 0.0 : 0.02;
+        const double expected = reference(dense, *loss, *penalty, lambda, bias);
+        ColumnPool pool(x);
+        StructuralOptions options = precise(bias);
+        const StructuralStage fast = solve(pool, *loss, *penalty, lambda, options);
+        EXPECT_NEAR(fast.objective, expected, 1e-7 * expected) << loss->name() << name << bias;
+        EXPECT_LE(fast.gap, 1e-7) << loss->name() << name << bias;
+        if (std::isfinite(loss->curvature_bound())) {
+          options.rows = std::make_shared<GradBoostUpdate>(*loss, *penalty);
+          const StructuralStage rows = solve(pool, *loss, *penalty, lambda, options);
+          EXPECT_NEAR(rows.objective, expected, 1e-6 * expected)
+              << "gradboost" << loss->name() << name << bias;
+        }
+        if (name == "l1" || name == "l1linf" || name == "none") {
+          options.rows = std::make_shared<AdaBoostUpdate>(*loss, *penalty);
+          const StructuralStage rows = solve(pool, *loss, *penalty, lambda, options);
+          EXPECT_NEAR(rows.objective, expected, 1e-6 * expected)
+              << "adaboost" << loss->name() << name << bias;
+        }
+      }
+    }
+  }
+}
+
+TEST(structural, lambda_max_is_where_the_first_row_enters) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  ThreadPool threads(1);
+  for (const auto& loss : all_losses(dense)) {
+    for (const char* name : {"l1", "l1l2", "l1linf"}) {
+      const auto penalty = penalty_from(name);
+      ColumnPool pool(x);
+      StructuralBooster booster(pool, *loss, *penalty, precise(true), Context{threads});
+      const double top = booster.lambda_max();
+      EXPECT_TRUE(booster.solve(top * (1 + 1e-7)).columns.empty()) << loss->name() << name;
+      EXPECT_FALSE(booster.solve(top * (1 - 1e-5)).columns.empty()) << loss->name() << name;
+    }
+  }
+}
+
+/// Without features the multiclass bias gives each class its frequency, so lambda_max is known in closed
+/// form.
+TEST(structural, lambda_max_of_the_multiclass_loss_is_exact) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const auto labels = test::random_labels(dense, kClasses, 3);
+  const auto weights = uneven_weights();
+  double share[kClasses] = {};
+  for (std::size_t i = 0; i < labels.size(); ++i) share[labels[i]] += weights[i];
+  double expected = 0;
+  for (Index j = 0; j < kColumns; ++j) {
+    double square = 0;
+    for (Index c = 0; c < kClasses; ++c) {
+      double g = 0;
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        g += static_cast<double>(dense(static_cast<Index>(i), j)) * weights[i] *
+             (share[c] - (labels[i] == c ? 1.0 : 0.0));
+      }
+      square += g * g;
+    }
+    expected = std::max(expected, std::sqrt(square));
+  }
+  ThreadPool threads(1);
+  ColumnPool pool(x);
+  const MulticlassLogistic loss(labels, kClasses, weights, 0.0);
+  const L1L2 penalty;
+  StructuralBooster booster(pool, loss, penalty, {}, Context{threads});
+  EXPECT_NEAR(booster.lambda_max(), expected, 1e-10 * expected);
+}
+
+TEST(structural, every_lambda_of_a_path_is_certified_and_the_same_for_any_number_of_threads) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const auto losses = all_losses(dense);
+  for (const char* name : {"l1", "l1l2", "l1linf"}) {
+    const auto penalty = penalty_from(name);
+    std::vector<StructuralResult> results;
+    for (const int count : {1, 3}) {
+      ThreadPool threads(count);
+      const Context context{threads};
+      ColumnPool pool(x);
+      StructuralBooster booster(pool, *losses[0], *penalty, {}, context);
+      results.push_back(structural_path(booster, lambda_grid(booster.lambda_max(), 20, 0.01), context));
+    }
+    for (std::size_t l = 0; l < results[0].stages.size(); ++l) {
+      EXPECT_LE(results[0].stages[l].gap, 1e-4);
+      EXPECT_EQ(results[0].stages[l].weights, results[1].stages[l].weights);
+      EXPECT_EQ(results[0].stages[l].columns, results[1].stages[l].columns);
+    }
+    EXPECT_TRUE(results[0].stages.front().columns.empty());
+    EXPECT_EQ(static_cast<Index>(results[0].stages.back().columns.size()), kColumns);
+  }
+}
+
+TEST(structural, a_row_of_weight_three_is_three_rows) {
+  const DenseMatrix dense = small_matrix();
+  const auto labels = test::random_labels(dense, kClasses, 3);
+  std::vector<double> weights(kRows, 1.0);
+  std::vector<Index> repeated;
+  for (Index i = 0; i < kRows; ++i) {
+    if (i % 4 == 0) weights[static_cast<std::size_t>(i)] = 3;
+    for (int copy = 0; copy < (i % 4 == 0 ? 3 : 1); ++copy) repeated.push_back(i);
+  }
+  const auto total = static_cast<double>(repeated.size());
+  for (double& w : weights) w /= total;
+  const Matrix x(dense), longer = x.select_rows(repeated);
+  std::vector<std::int32_t> longer_labels;
+  for (const Index i : repeated) longer_labels.push_back(labels[static_cast<std::size_t>(i)]);
+  const MulticlassLogistic weighted(labels, kClasses, weights, 0.0);
+  const MulticlassLogistic plain(longer_labels, kClasses, test::equal_weights(longer.rows()), 0.0);
+  ColumnPool pool(x), longer_pool(longer);
+  const L1L2 penalty;
+  const StructuralStage a = solve(pool, weighted, penalty, 0.01, precise(true));
+  const StructuralStage b = solve(longer_pool, plain, penalty, 0.01, precise(true));
+  EXPECT_NEAR(a.objective, b.objective, 1e-12);
+  ASSERT_EQ(a.columns.size(), b.columns.size());
+  for (std::size_t at = 0; at < a.weights.size(); ++at) EXPECT_NEAR(a.weights[at], b.weights[at], 1e-6);
+}
+
+TEST(structural, a_cost_multiplies_the_penalty_as_dividing_the_column_does) {
+  DenseMatrix dense = small_matrix();
+  const auto labels = test::random_labels(dense, kClasses, 3);
+  const MulticlassLogistic loss(labels, kClasses, test::equal_weights(kRows), 0.0);
+  const L1L2 penalty;
+  const Matrix x(dense);
+  ColumnPool pool(x);
+  StructuralOptions options = precise(true);
+  for (Index j = 0; j < kColumns; ++j) options.cost.push_back(j % 2 == 0 ? 1 : 2);
+  const StructuralStage costly = solve(pool, loss, penalty, 0.01, options);
+  for (Index j = 1; j < kColumns; j += 2) {
+    for (float& v : dense.column_span(j)) v /= 2;
+  }
+  const Matrix scaled(dense);
+  ColumnPool scaled_pool(scaled);
+  EXPECT_NEAR(solve(scaled_pool, loss, penalty, 0.01, precise(true)).objective, costly.objective, 1e-10);
+}
+
+TEST(structural, sparse_columns_give_the_optimum_of_dense_ones) {
+  DenseMatrix dense = small_matrix();
+  SparseMatrix sparse;
+  sparse.rows = kRows;
+  sparse.cols = kColumns;
+  sparse.start.push_back(0);
+  for (Index j = 0; j < kColumns; ++j) {
+    for (Index i = 0; i < kRows; ++i) {
+      if ((i + j) % 3 != 0) dense(i, j) = 0;
+      if (dense(i, j) == 0) continue;
+      sparse.row.push_back(static_cast<std::uint32_t>(i));
+      sparse.value.push_back(dense(i, j));
+    }
+    sparse.start.push_back(sparse.nonzeros());
+  }
+  const auto losses = all_losses(dense);
+  const Matrix a(dense), b(sparse);
+  ColumnPool dense_pool(a), sparse_pool(b);
+  const L1 penalty;
+  for (const auto& loss : losses) {
+    EXPECT_NEAR(solve(dense_pool, *loss, penalty, 0.01, precise(true)).objective,
+                solve(sparse_pool, *loss, penalty, 0.01, precise(true)).objective, 1e-9);
+  }
+}
+
+/// A pool that computes its candidates must give what the same candidates give as stored columns.
+TEST(structural, induction_over_virtual_products_reaches_the_optimum_over_all_of_them) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  ThreadPool threads(2);
+  ProductPool products(x, {}, threads);
+  DenseMatrix all(kRows, products.candidates());
+  for (Index j = 0; j < products.candidates(); ++j) products.values(j, all, j);
+  const Matrix stored(all);
+  ColumnPool columns(stored);
+  const auto losses = all_losses(dense);
+  for (const char* name : {"l1", "l1l2", "l1linf"}) {
+    const auto penalty = penalty_from(name);
+    const StructuralStage induced = solve(products, *losses[0], *penalty, 0.01, precise(true));
+    const StructuralStage whole = solve(columns, *losses[0], *penalty, 0.01, precise(true));
+    EXPECT_EQ(induced.stop, StructuralStop::optimal);
+    EXPECT_NEAR(induced.objective, whole.objective, 1e-9);
+  }
+}
+
+TEST(structural, products_of_products_are_induced_and_lower_the_objective) {
+  const DenseMatrix dense = small_matrix();
+  std::vector<double> target;
+  for (Index i = 0; i < kRows; ++i)
+    target.push_back(5.0 * static_cast<double>(dense(i, 0) * dense(i, 1) * dense(i, 1)));
+  const SmoothInsensitive loss(target, test::equal_weights(kRows), 0.1);
+  const Matrix x(dense);
+  const L1 penalty;
+  ColumnPool columns(x);
+  InducedProductPool products(x);
+  StructuralOptions options = precise(true);
+  options.tolerance = 1e-6;
+  options.induce = 30;
+  const StructuralStage plain = solve(columns, loss, penalty, 0.01, options);
+  const StructuralStage cubic = solve(products, loss, penalty, 0.01, options);
+  EXPECT_EQ(cubic.stop, StructuralStop::optimal);
+  EXPECT_LT(cubic.objective, 0.9 * plain.objective);
+  EXPECT_GT(products.candidates(), kColumns);
+}
+
+TEST(structural, forward_greedy_adaboost_lowers_the_loss_every_round) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const auto losses = all_losses(dense);
+  const NoPenalty penalty;
+  StructuralOptions options = precise(true);
+  options.corrective = false;
+  options.rounds = 25;
+  options.rows = std::make_shared<AdaBoostUpdate>(*losses[1], penalty);
+  ThreadPool threads(1);
+  ColumnPool pool(x);
+  StructuralBooster booster(pool, *losses[1], penalty, options, Context{threads});
+  double last = 1e300;
+  Index rounds = 0;
+  booster.after_round([&](Index, const ActiveSetSolver& solver, double) {
+    EXPECT_LE(solver.loss_value(), last + 1e-12);
+    last = solver.loss_value();
+    ++rounds;
+  });
+  EXPECT_EQ(booster.solve(0).stop, StructuralStop::rounds);
+  EXPECT_EQ(rounds, 26);
+}
+
+}  // namespace
+}  // namespace sharelearn
