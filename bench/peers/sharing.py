@@ -98,7 +98,7 @@ def sklearn_learning(rows, dense, repeats):
 
     def one_by_one():
         model = Perceptron()
-        count = min(200, len(rows))
+        count = min(200 if dense else 20, len(rows))
         begin = time.process_time()
         for i in range(count):
             model.partial_fit(x[i:i + 1], y[i:i + 1], classes=classes if i == 0 else None)

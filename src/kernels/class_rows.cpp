@@ -73,6 +73,9 @@ void AddRows(double* scores, Index classes, const double* const* rows, const dou
   for (; first + 4 * lanes <= classes; first += 4 * lanes) {
     add_rows_block<4>(scores, first, rows, coefficient, count);
   }
+  for (; first + 2 * lanes <= classes; first += 2 * lanes) {
+    add_rows_block<2>(scores, first, rows, coefficient, count);
+  }
   for (; first < classes; first += lanes) add_rows_block<1>(scores, first, rows, coefficient, count);
 }
 
@@ -106,6 +109,9 @@ void add_mapped_with(Map map, double* scores, Index classes, const double* const
   Index first = 0;
   for (; first + 4 * lanes <= classes; first += 4 * lanes) {
     add_mapped_block<4>(map, scores, first, rows, x, weight, count, counts);
+  }
+  for (; first + 2 * lanes <= classes; first += 2 * lanes) {
+    add_mapped_block<2>(map, scores, first, rows, x, weight, count, counts);
   }
   for (; first < classes; first += lanes) {
     add_mapped_block<1>(map, scores, first, rows, x, weight, count, counts);

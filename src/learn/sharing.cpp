@@ -99,15 +99,16 @@ void SharingLearner::update(const ExampleView& x, Index right, Index wrong, doub
 
 void SharingLearner::update_own(const ExampleView& x, Index right, Index wrong, double step) {
   SharingModel& model = *model_;
-  const auto add = [&](ClassTable& table, Index cls, double factor) {
-    for (std::size_t e = 0; e < x.size(); ++e)
-      table.at(x.feature[e], cls) += factor * static_cast<double>(x.value[e]);
+  const bool add = model.sets.own(right), subtract = model.sets.own(wrong);
+  const auto update = [&](ClassTable& table, double factor) {
+    for (std::size_t e = 0; e < x.size(); ++e) {
+      const double change = factor * static_cast<double>(x.value[e]);
+      if (add) table.at(x.feature[e], right) += change;
+      if (subtract) table.at(x.feature[e], wrong) -= change;
+    }
   };
-  for (const auto& [cls, sign] : {std::pair{right, step}, std::pair{wrong, -step}}) {
-    if (!model.sets.own(cls)) continue;
-    add(model.weights.own, cls, sign);
-    if (model.options.average) add(model.weighted.own, cls, sign * static_cast<double>(model.examples));
-  }
+  update(model.weights.own, step);
+  if (model.options.average) update(model.weighted.own, step * static_cast<double>(model.examples));
 }
 
 void SharingLearner::update_shared(const ExampleView& x, Index right, Index wrong, double step) {

@@ -57,7 +57,7 @@ Competitor parse_competitor(std::string_view text, const std::string& source) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (const LineProblem problem = reader.read(text.substr(0, end), line)) {
       throw InputError(
-          fmt::format("{}, line {}, column {}: {}", source, number, problem.column, problem.message));
+          fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.blank) continue;

@@ -6,6 +6,13 @@
 #include <span>
 
 namespace sharelearn {
+namespace {
+
+// A list of an eighth of the classes takes a sixth of an array's room, but a search and a branch an entry
+// make it slower than the whole array.
+constexpr Index kDenseShare = 8;
+
+}  // namespace
 
 ClassTable::Block ClassTable::allocate(std::size_t doubles) {
   auto* p = static_cast<double*>(::operator new (doubles * sizeof(double), std::align_val_t{64}));
@@ -52,7 +59,7 @@ double& ClassTable::sparse_at(Row& row, Index cls) {
     at = static_cast<std::uint32_t>(std::lower_bound(begin, begin + row.size, wanted) - begin);
     if (at < row.size && begin[at] == wanted) return row.data[at];
   }
-  if (Index{3} * (row.size + 1) >= capacity_) {
+  if (kDenseShare * (row.size + 1) >= capacity_) {
     make_dense(row);
     return row.data[wanted];
   }

@@ -9,6 +9,9 @@
 namespace sharelearn {
 namespace {
 
+/// Rows of shorter examples are likely in the cache anyway.
+constexpr std::size_t kFewFeatures = 24;
+
 double at_or_zero(const std::vector<double>& list, Index i) {
   return i < static_cast<Index>(list.size()) ? list[static_cast<std::size_t>(i)] : 0;
 }
@@ -72,6 +75,9 @@ void SharingScorer::flush_own() {
 // <w^r, x> of every class's own set. Runs of dense rows are added together, in the order of the features.
 void SharingScorer::add_own(const SharingModel& model, const SharingWeights& weights, const ExampleView& x) {
   if (!model.sets.any_own()) return;
+  if (x.size() > kFewFeatures) {
+    for (const std::uint32_t id : x.feature) weights.own.prefetch(id);
+  }
   for (std::size_t e = 0; e < x.size(); ++e) {
     const ClassTable::RowView row = weights.own.row(x.feature[e]);
     const auto value = static_cast<double>(x.value[e]);
@@ -90,6 +96,9 @@ void SharingScorer::add_shared(const SharingModel& model, const SharingWeights& 
                                const ExampleView& x) {
   if (!model.sets.any_shared()) return;
   if (model.options.map.sparse()) {
+    if (x.size() > kFewFeatures) {
+      for (const std::uint32_t id : x.feature) model.sums.prefetch(id);
+    }
     for (std::size_t e = 0; e < x.size(); ++e) {
       add_shared_feature(model, weights, x.feature[e], static_cast<double>(x.value[e]));
     }
@@ -133,9 +142,17 @@ void SharingScorer::add_shared_feature(const SharingModel& model, const SharingW
   flush_shared(model);
   const double absent = model.options.map(x, 0);
   base_ += common * absent;
-  for (std::uint32_t i = 0; i < sums.size; ++i) {
-    const std::uint32_t r = sums.cls[i];
-    shared_[r] += common * (model.options.map(x, sums.value[i] / model.divisor[r]) - absent);
+  const double* divisor = model.divisor.data();
+  const auto add_entries = [&](auto phi) {
+    for (std::uint32_t i = 0; i < sums.size; ++i) {
+      const std::uint32_t r = sums.cls[i];
+      shared_[r] += common * (phi(sums.value[i] / divisor[r]) - absent);
+    }
+  };
+  if (model.options.map.kind == MapKind::product) {
+    add_entries([x](double p) { return x * p; });
+  } else {
+    add_entries([x, map = model.options.map](double p) { return map(x, p); });
   }
 }
 
