@@ -164,12 +164,12 @@ void finish_report(nlohmann::json& report, const LinearModel& model) {
   report["nonzero_weights"] = counts.weights;
 }
 
-nlohmann::json online_report(const OnlineCascadeModel& model, const JointData& data, double seconds) {
+nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds) {
   const OnlineCascade& cascade = model.cascade;
-  nlohmann::json report{{"examples", cascade.examples()},      {"steps", cascade.steps()},
-                        {"mistakes", cascade.mistakes()},      {"predictions", cascade.predictions()},
-                        {"first_occurrences", data.outputs()}, {"learning_seconds", seconds},
-                        {"matrix_bytes", cascade.bytes()},     {"rounds", nlohmann::json::array()}};
+  nlohmann::json report{{"examples", cascade.examples()},         {"steps", cascade.steps()},
+                        {"mistakes", cascade.mistakes()},         {"predictions", cascade.predictions()},
+                        {"first_occurrences", cascade.outputs()}, {"learning_seconds", seconds},
+                        {"matrix_bytes", cascade.bytes()},        {"rounds", nlohmann::json::array()}};
   std::vector<double> total(static_cast<std::size_t>(cascade.columns() * cascade.outputs()), 0.0);
   for (Index l = 0; l < cascade.levels(); ++l) {
     std::vector<double> all;
@@ -189,7 +189,7 @@ nlohmann::json online_report(const OnlineCascadeModel& model, const JointData& d
     report["features_used"] = report["nonzero_rows"] = so_far.rows;
     report["nonzero_weights"] = so_far.weights;
   }
-  report["train_error"] = online_error(model, data);
+  if (data != nullptr) report["train_error"] = online_error(model, *data);
   return report;
 }
 
@@ -203,12 +203,10 @@ double online_error(const OnlineCascadeModel& model, const JointData& data) {
 }
 
 void print_online(const nlohmann::json& report) {
-  const auto examples = report["examples"].get<double>(), predictions = report["predictions"].get<double>();
   fmt::print("{} examples, {} mistakes ({:.2f}% of {} predictions), {:.0f} examples a second\n",
              report["examples"].get<Index>(), report["mistakes"].get<Index>(),
-             100 * report["mistakes"].get<double>() / std::max(predictions, 1.0),
-             report["predictions"].get<Index>(),
-             examples / std::max(report["learning_seconds"].get<double>(), 1e-9));
+             100 * report["mistakes"].get<double>() / std::max(report["predictions"].get<double>(), 1.0),
+             report["predictions"].get<Index>(), report["examples_per_second"].get<double>());
   if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
   if (!report.contains("regret")) return;
   fmt::print("{:>8}  regret a step, level by level\n", "steps");

@@ -39,7 +39,8 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
 /// Fields of the last round and of the model at the top of the report.
 void finish_report(nlohmann::json& report, const LinearModel& model);
 
-nlohmann::json online_report(const OnlineCascadeModel& model, const JointData& data, double seconds);
+/// `data`: the training rows, for the train error; null: there are none at hand.
+nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds);
 /// Error of the learner as it stands, on rows it does not learn from.
 double online_error(const OnlineCascadeModel& model, const JointData& data);
 void print_online(const nlohmann::json& report);

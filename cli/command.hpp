@@ -32,6 +32,7 @@ std::unique_ptr<Command> evaluate_command();
 std::unique_ptr<Command> describe_command();
 std::unique_ptr<Command> generate_command();
 std::unique_ptr<Command> words_command();
+std::unique_ptr<Command> transfer_command();
 
 /// Options of how data is read, the same for every command.
 struct DataOptions {
@@ -51,6 +52,8 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
 
 /// Chooses the point of the model's path with at most `count` features.
 void use_features(Model& model, Index count);
+/// Predicts with the first `count` levels of a cascade.
+void use_levels(Model& model, Index count);
 
 /// Progress on standard error: a bar when it is a terminal, nothing when it is not or `quiet`. Ctrl-C
 /// cancels.

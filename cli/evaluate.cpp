@@ -24,6 +24,8 @@ class EvaluateCommand : public Command {
     app.add_option("--report", report_, "Where to write the figures (JSON)");
     app.add_option("--features", features_, "Use the model of at most this many features")
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--levels", levels_, "Use the first so many levels of a cascade")
+        ->check(CLI::PositiveNumber);
     data_options_.declare(app);
   }
   int run() override;
@@ -31,6 +33,7 @@ class EvaluateCommand : public Command {
  private:
   std::string model_, data_, report_;
   Index features_ = -1;
+  Index levels_ = 0;
   DataOptions data_options_;
 };
 
@@ -116,6 +119,7 @@ void print(const nlohmann::json& report) {
 int EvaluateCommand::run() {
   const ModelPtr model = load_model(model_);
   if (features_ >= 0) use_features(*model, features_);
+  if (levels_ > 0) use_levels(*model, levels_);
   ThreadPool threads(data_options_.threads);
   const Dataset data = read_for_model(*model, data_, data_options_, true, threads);
   const Grid<double> scores = model->scores(data, threads);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cascade_stream.hpp"
 #include "cascade_support.hpp"
 #include "method.hpp"
 #include "methods.hpp"
@@ -11,6 +12,7 @@
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/phi_search.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
+#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -24,11 +26,13 @@ class CascadeMethod : public Method {
   }
   void declare(OptionSet& options) override;
   FitResult fit(FitInput& input) override;
+  int run(const CommonOptions& common, const nlohmann::json& options) override;
   ScalingKind default_scaling() const override { return online_ ? ScalingKind::none : ScalingKind::minmax; }
 
  private:
   FitResult fit_batch(FitInput& input);
   FitResult fit_online(FitInput& input);
+  int run_stream(const CommonOptions& common, const nlohmann::json& options);
   CascadeOptions learner_options(const CommonOptions& common) const;
   void choose_phi(const JointData& data, CascadeOptions& options, Context& context,
                   nlohmann::json& report) const;
@@ -44,7 +48,8 @@ class CascadeMethod : public Method {
   int folds_ = 5;
   PhiGrid grid_;
   JointInput joint_;
-  bool online_ = false, regret_ = false;
+  bool online_ = false, regret_ = false, stream_ = false;
+  std::vector<std::string> classes_;
   double gamma_ = 1;
   Index passes_ = 1, checkpoint_every_ = 0;
   std::string resume_;
@@ -69,16 +74,19 @@ void CascadeMethod::declare(OptionSet& options) {
       ->check(CLI::PositiveNumber);
   options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(CLI::Range(2, 100));
   options
-      .add("--phi-scales", grid_.scales,
-           "Grid of the first level's phi, relative to the one that uses no feature")
-      ->delimiter(',');
-  options.add("--phi-decays", grid_.decays, "Grid of the factor from one level's phi to the next's")
+      .add("--phi-scales", grid_.scales, "Grid of each level's phi, relative to the one that uses no feature")
       ->delimiter(',');
   joint_.declare(options);
   options.add_flag("--online", online_,
                    "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
   options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(CLI::PositiveNumber);
   options.add("--passes", passes_, "Online: passes over the data")->check(CLI::PositiveNumber);
+  options.add_flag("--stream", stream_,
+                   "Online: read svmlight lines one at a time; a file is read twice, first for its classes");
+  options
+      .add("--classes", classes_,
+           "Online, --stream: the classes or tasks, for input that can be read only once")
+      ->delimiter(',');
   options.add("--resume", resume_, "Online: a model to go on from, with its options");
   options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
       ->check(CLI::NonNegativeNumber);
@@ -109,9 +117,62 @@ void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, C
   const PhiSearch search = cross_validate_phi(data, options, grid_, folds_, context);
   options.phi = search.phi;
   for (const PhiTrial& trial : search.trials) {
-    report["cross_validation"].push_back(
-        {{"scale", trial.scale}, {"decay", trial.decay}, {"phi", trial.phi}, {"error", 1 - trial.accuracy}});
+    report["cross_validation"].push_back({{"phi", trial.phi}, {"error", 1 - trial.accuracy}});
   }
+}
+
+int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& options) {
+  if (!stream_) return Method::run(common, options);
+  if (!online_) throw InputError("--stream belongs to --online");
+  return run_stream(common, options);
+}
+
+/// Like fit_online, without the data in memory: no scaling, no test set, no regret.
+int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json& options) {
+  const CascadeOptions learner = learner_options(common);
+  if (!common.test.empty() || !common.scale.empty() || regret_) {
+    throw InputError("--stream goes without --test, --scale and --regret");
+  }
+  if (learner.phi.empty() && resume_.empty()) throw InputError("--online needs --phi");
+  if (common.train == "-" && classes_.empty() && resume_.empty()) {
+    throw InputError("--stream of standard input needs --classes: it cannot be read twice");
+  }
+  std::shared_ptr<OnlineCascadeModel> model;
+  if (!resume_.empty()) {
+    model = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
+    if (model == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
+  } else {
+    StreamOutline outline{classes_, 0, false};
+    if (classes_.empty()) outline = outline_of(common.train, is_multiclass(learner.loss));
+    model = std::make_shared<OnlineCascadeModel>(OnlineCascade(online_options(learner, gamma_),
+                                                               static_cast<Index>(outline.names.size()),
+                                                               outline.columns, outline.own_rows));
+    model->names = outline.names;
+  }
+  model->about = {{"method", name()}, {"options", options}};
+  const Index known = model->cascade.examples();
+  const auto start = std::chrono::steady_clock::now();
+  for (Index pass = 0; pass < passes_; ++pass) {
+    learn_stream(*model, common.train, [&] {
+      const bool due = checkpoint_every_ > 0 && model->cascade.steps() % checkpoint_every_ == 0;
+      if (due && !common.model.empty()) save_model(*model, common.model);
+    });
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  nlohmann::json report = online_report(*model, nullptr, seconds);
+  report["method"] = name();
+  report["options"] = options;
+  report["data"] = {{"m", model->cascade.examples() - known},
+                    {"d", model->cascade.columns()},
+                    {"k", model->cascade.outputs()}};
+  report["examples_per_second"] =
+      static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
+  report["seconds"] = seconds;
+  report["peak_bytes"] = peak_bytes();
+  if (!common.model.empty()) save_model(*model, common.model);
+  if (!common.report.empty()) write_file(common.report, report.dump(1) + "\n");
+  if (!common.quiet) print_online(report);
+  return 0;
 }
 
 FitResult CascadeMethod::fit(FitInput& input) {
@@ -176,6 +237,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   const JointData data = joint_data(std::move(input.train), multiclass, &names);
   auto model = std::make_shared<OnlineCascadeModel>(start_online(data, options, source));
   OnlineSource examples(data);
+  const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
   for (Index pass = 0; pass < passes_; ++pass) {
     run_online(model->cascade, examples, 0, input.context, [&](Index) {
@@ -185,7 +247,9 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
     });
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  nlohmann::json report = online_report(*model, data, seconds);
+  nlohmann::json report = online_report(*model, &data, seconds);
+  report["examples_per_second"] =
+      static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
   if (input.test)
     report["test_error"] = online_error(*model, joint_data(std::move(*input.test), multiclass, &names));
   for (const RegretPoint& point :

@@ -14,6 +14,7 @@ std::vector<std::unique_ptr<Method>> all_methods() {
   methods.push_back(adaboost_method());
   methods.push_back(cascade_method());
   methods.push_back(sharing_method());
+  methods.push_back(treelasso_method());
   return methods;
 }
 

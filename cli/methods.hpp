@@ -14,5 +14,6 @@ std::unique_ptr<Method> gradboost_method();
 std::unique_ptr<Method> adaboost_method();
 std::unique_ptr<Method> cascade_method();
 std::unique_ptr<Method> sharing_method();
+std::unique_ptr<Method> treelasso_method();
 
 }  // namespace sharelearn::cli

@@ -3,6 +3,7 @@
 
 #include "command.hpp"
 #include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -23,6 +24,24 @@ void use_features(Model& model, Index count) {
                     linear == nullptr ? std::string(model.kind()) : "cascade"));
   }
   linear->use_features(count);
+}
+
+void use_levels(Model& model, Index count) {
+  auto* linear = dynamic_cast<LinearModel*>(&model);
+  auto* online = dynamic_cast<OnlineCascadeModel*>(&model);
+  if (online == nullptr && (linear == nullptr || !linear->increments)) {
+    throw InputError("--levels: the model is no cascade, it has no levels");
+  }
+  const Index levels =
+      online != nullptr ? online->cascade.levels() : static_cast<Index>(linear->stages.size());
+  if (count < 1 || count > levels) {
+    throw InputError(fmt::format("--levels {}: the cascade has levels 1 to {}", count, levels));
+  }
+  if (online != nullptr) {
+    online->levels = count;
+  } else {
+    linear->stage = count - 1;
+  }
 }
 
 }  // namespace sharelearn::cli

@@ -29,6 +29,8 @@ class PredictCommand : public Command {
     proba->excludes(top);
     app.add_option("--features", features_, "Use the model of at most this many features")
         ->check(CLI::NonNegativeNumber);
+    app.add_option("--levels", levels_, "Use the first so many levels of a cascade")
+        ->check(CLI::PositiveNumber);
     data_options_.declare(app);
   }
   int run() override;
@@ -38,6 +40,7 @@ class PredictCommand : public Command {
   bool scores_ = false, proba_ = false;
   Index top_ = 0;
   Index features_ = -1;
+  Index levels_ = 0;
   DataOptions data_options_;
 };
 
@@ -85,6 +88,7 @@ std::string label_of(const Grid<double>& scores, Index row, Index count, const M
 int PredictCommand::run() {
   const ModelPtr model = load_model(model_);
   if (features_ >= 0) use_features(*model, features_);
+  if (levels_ > 0) use_levels(*model, levels_);
   ThreadPool threads(data_options_.threads);
   const Dataset data = read_for_model(*model, data_, data_options_, false, threads);
   Grid<double> scores = model->scores(data, threads);

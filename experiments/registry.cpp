@@ -1,3 +1,6 @@
+#include <array>
+
+#include "cascade_methods.hpp"
 #include "experiment.hpp"
 
 namespace sharelearn::reproduce {
@@ -60,6 +63,19 @@ std::span<const Experiment> all_experiments() {
        structural_mnist_experiment},
       {"structural-race", "004 Figs. 7-8: AdaBoost against GradBoost, objective and features against time",
        structural_race_experiment},
+      Experiment{"cascade-synthetic",
+                 "Fig. 1 of paper 003: 100 tasks in a hierarchy, over sample sizes and irrelevant features",
+                 cascade_synthetic},
+      Experiment{"cascade-digits", "Table 1 of paper 003: USPS and MNIST as 1-vs-rest tasks", cascade_digits},
+      Experiment{"cascade-characters",
+                 "Table 2's shape of paper 003: Chars74k through random Fourier features",
+                 cascade_characters},
+      Experiment{"cascade-tasks", "Tasks with rows of their own: landmine and school", cascade_tasks},
+      Experiment{"cascade-large",
+                 "Table 3's shape of paper 003: 1,000 classes online, time, memory and regret",
+                 cascade_large},
+      Experiment{"cascade-transfer", "Fig. 3a of paper 003: a new task beside 99 known ones",
+                 cascade_transfer},
   };
   return experiments;
 }

@@ -68,6 +68,16 @@ void add_scores(const Design& design, const CompositePoint& point, Grid<double>&
   ActiveColumns(design, std::move(used)).scores(weights, bias, &offset, scores, threads);
 }
 
+Index equal_levels(const Cascade& known, const CascadeOptions& options) {
+  Index kept = 0;
+  while (kept < options.levels && kept < static_cast<Index>(known.levels.size()) &&
+         known.levels[at(kept)].mix == options.mix[at(kept)] &&
+         known.levels[at(kept)].phi == options.phi[at(kept)]) {
+    ++kept;
+  }
+  return kept;
+}
+
 void check_numbers(const std::vector<double>& values, Index levels, const char* what) {
   if (static_cast<Index>(values.size()) != levels) {
     throw InputError(
@@ -100,14 +110,20 @@ CascadeOptions complete(CascadeOptions options) {
   return options;
 }
 
-Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context& context) {
+Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context& context,
+                    const Cascade* known) {
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
   Cascade cascade;
   cascade.scores = Grid<double>(data.rows(), data.score_columns());
+  const Index kept = known == nullptr ? 0 : equal_levels(*known, options);
   for (Index l = 0; l < options.levels && !context.monitor.cancelled(); ++l) {
     CascadeLevel level{.mix = options.mix[at(l)], .phi = options.phi[at(l)], .increment = {}, .report = {}};
-    level.report = solve_level(data, design, options, cascade.scores, level, context);
+    if (l < kept) {
+      level = known->levels[at(l)];
+    } else {
+      level.report = solve_level(data, design, options, cascade.scores, level, context);
+    }
     add_scores(design, level.increment, cascade.scores, context.threads);
     context.monitor.progress("level", l + 1, options.levels,
                              fmt::format("objective {:.6g}", level.report.objective));

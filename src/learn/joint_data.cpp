@@ -205,6 +205,30 @@ std::vector<double> task_accuracies(const JointData& data, const Grid<double>& s
   return right;
 }
 
+double mean_area(const JointData& data, const Grid<double>& scores) {
+  double sum = 0;
+  Index counted = 0;
+  for (Index t = 0; t < data.outputs(); ++t) {
+    std::vector<double> above, below;
+    const Index begin = data.own_rows() ? data.task_begin[at(t)] : 0;
+    const Index end = data.own_rows() ? data.task_begin[at(t + 1)] : data.rows();
+    for (Index i = begin; i < end; ++i) {
+      const std::int8_t sign = data.own_rows() ? data.sign[at(i)] : data.sign[at(i * data.outputs() + t)];
+      if (sign != 0) (sign > 0 ? above : below).push_back(scores(i, data.own_rows() ? 0 : t));
+    }
+    if (above.empty() || below.empty()) continue;
+    std::sort(below.begin(), below.end());
+    double pairs = 0;  // ordered rightly; a tie counts half
+    for (const double score : above) {
+      const auto [low, high] = std::equal_range(below.begin(), below.end(), score);
+      pairs += 0.5 * static_cast<double>((low - below.begin()) + (high - below.begin()));
+    }
+    sum += pairs / (static_cast<double>(above.size()) * static_cast<double>(below.size()));
+    ++counted;
+  }
+  return counted > 0 ? sum / static_cast<double>(counted) : 0.5;
+}
+
 double pair_error(const JointData& data, const Grid<double>& scores) {
   if (data.multiclass()) return 1 - accuracy(data, scores);
   Index wrong = 0, all = 0;

@@ -52,6 +52,19 @@ double penalty_of(const CompositeProblem& problem, std::span<const double> weigh
   return problem.strength * sum;
 }
 
+/// A row whose prox at the largest norm so far is zero has no larger one: cheaper to see than the norm itself.
+double largest_dual_norm(const Penalty& penalty, std::span<const double> gradient, std::size_t outputs) {
+  double largest = 0;
+  std::vector<double> shrunk(outputs);
+  for (std::size_t row = 0; row < gradient.size(); row += outputs) {
+    const auto values = gradient.subspan(row, outputs);
+    std::copy(values.begin(), values.end(), shrunk.begin());
+    penalty.prox(shrunk, largest);
+    if (largest_magnitude(shrunk) > 0) largest = std::max(largest, penalty.dual_norm(values));
+  }
+  return largest;
+}
+
 /// The bound of the header, from the loss, the gradient of every row looked at, and the bias's gradient.
 double gap_of(const CompositeProblem& problem, const Values& values, std::span<const double> weights,
               std::span<const double> gradient, std::span<const double> bias,
@@ -65,10 +78,7 @@ double gap_of(const CompositeProblem& problem, const Values& values, std::span<c
     for (const double g : gradient) sum += std::abs(g);
     return slack + sum * (1 + largest_magnitude(weights));
   }
-  double dual = 0;
-  for (std::size_t row = 0; row < gradient.size(); row += outputs) {
-    dual = std::max(dual, problem.penalty.dual_norm(gradient.subspan(row, outputs)));
-  }
+  const double dual = largest_dual_norm(problem.penalty, gradient, outputs);
   const double alpha = dual > problem.strength ? problem.strength / dual : 1.0;
   return values.objective() - alpha * (values.loss - dot(gradient, weights) - slack);
 }
@@ -355,11 +365,7 @@ double largest_strength(const CompositeProblem& problem, Context& context) {
     point.bias = bias_only.bias();
   }
   const Outlook now = look(problem, point, context.threads);
-  double largest = 0;
-  for (std::size_t row = 0; row < now.gradient.size(); row += at(outputs)) {
-    largest = std::max(largest, problem.penalty.dual_norm({now.gradient.data() + row, at(outputs)}));
-  }
-  return largest;
+  return largest_dual_norm(problem.penalty, now.gradient, at(outputs));
 }
 
 }  // namespace sharelearn

@@ -52,7 +52,9 @@ struct Cascade {
 /// Fills in mix and phi, one value a level. Throws InputError where their number or range is wrong.
 CascadeOptions complete(CascadeOptions options);
 
-Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context);
+/// `known`: a cascade of the same data whose first levels, as far as mix and phi agree, are taken over.
+Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context,
+                    const Cascade* known = nullptr);
 
 /// Scores of the first `levels` levels on other rows (with their own design).
 Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels, ThreadPool& threads);

@@ -61,6 +61,8 @@ std::vector<std::int32_t> strata(const JointData& data);
 double accuracy(const JointData& data, const Grid<double>& scores);
 /// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task.
 double pair_error(const JointData& data, const Grid<double>& scores);
+/// Mean over the tasks with both signs of the area under the ROC curve.
+double mean_area(const JointData& data, const Grid<double>& scores);
 /// Accuracy of each task.
 std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores);
 

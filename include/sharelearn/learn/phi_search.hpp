@@ -1,10 +1,13 @@
 // The choice of {phi^l} by cross-validation (section 2.2 of paper 003 says no more than that).
 //
-// Our reading: phi^l = scale * decay^(l-1) * top^l, where top^l is the phi above which a single level of mix
-// lambda^l uses no feature. All pairs of a scale and a decay are tried; the one with the best mean accuracy
-// of the whole cascade on the held-out rows wins, the stronger penalty on ties.
+// Our reading: phi^l = scale^l * top^l, where top^l is the phi above which a single level of mix lambda^l
+// uses no feature, and scale^l is one of a grid, or 1: an empty level. The search starts from the best
+// cascade with a single level in use, then goes through the levels one at a time, a few times over, keeping
+// the scale with the best mean accuracy on the held-out rows; the stronger penalty on ties. So a cascade is
+// never chosen that does worse there than the best of its levels alone.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sharelearn/learn/cascade.hpp"
@@ -12,28 +15,35 @@
 namespace sharelearn {
 
 struct PhiGrid {
-  std::vector<double> scales = {0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.012, 0.006};  ///< descending
-  std::vector<double> decays = {1, 0.5, 0.25};
-  double tolerance = 1e-3;  ///< of the fits that are only compared
+  std::vector<double> scales = {0.4, 0.2, 0.1, 0.05, 0.025, 0.01};  ///< descending, below 1
+  int rounds = 1;           ///< times every level is revisited
+  double tolerance = 1e-2;  ///< of the fits that are only compared
+  /// What held-out scores are judged by, more is better.
+  double (*judge)(const JointData&, const Grid<double>&) = accuracy;
 };
 
 struct PhiTrial {
   std::vector<double> phi;
-  double scale = 0;
-  double decay = 0;
-  double accuracy = 0;
+  double accuracy = 0;  ///< what the judge says
 };
 
 struct PhiSearch {
   std::vector<double> phi;  ///< the winner's
+  double accuracy = 0;
   std::vector<PhiTrial> trials;
 };
 
-/// Accuracy on `held_out` of every trial learned from `train`.
-PhiSearch search_phi(const JointData& train, const JointData& held_out, const CascadeOptions& options,
-                     const PhiGrid& grid, Context& context);
+/// Rows to learn from and rows to judge by.
+struct HeldOutPair {
+  JointData train;
+  JointData held_out;
+};
 
-/// Mean over stratified folds. Progress is reported trial by trial.
+/// Tops are those of `pairs.front().train`. Progress is reported trial by trial.
+PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
+                     Context& context);
+
+/// Over stratified folds.
 PhiSearch cross_validate_phi(const JointData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, Context& context);
 

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Batch multitask L1/L2 (one level of the cascade) against peers, in one run.
+
+Problem: 1-vs-rest logistic tasks over all rows, mean over rows of the sum over tasks, penalty lambda * sum_j |w_j|_2, free
+bias, columns scaled to [-1, 1]. scikit-learn's MultiTaskLasso knows the squared loss only, and MALSAR needs Matlab, so
+the peers are
+  * accelerated proximal gradient in NumPy, as MALSAR's Logistic_L21 does it (fixed step 1/L, one BLAS thread), and
+  * adelie's grouped multinomial path solver, where it is installed, on the multinomial loss, against ours on that loss.
+Prints CPU seconds (user + system) and the ratio. A peer runs until its objective is within --gap of our optimum or
+--limit seconds are over.
+
+    bench/peers/cascade_l12.py --sharelearn build/sharelearn --csv satimage-train.csv [--lambda-ratio 0.05]
+"""
+import argparse
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+import numpy as np  # noqa: E402
+
+
+def minmax(x):
+    low, high = x.min(0), x.max(0)
+    width = np.where(high > low, high - low, 1)
+    return np.where(high > low, 2 * (x - low) / width - 1, 0)
+
+
+def task_loss(scores, signs):
+    return np.logaddexp(0, -signs * scores).sum() / len(scores)
+
+
+def fit_bias(signs):
+    positive = (signs > 0).mean(0)
+    return np.log(positive / (1 - positive))
+
+
+def lambda_max(x, signs):
+    residual = -signs / (1 + np.exp(signs * fit_bias(signs))) / len(x)
+    return np.linalg.norm(x.T @ residual, axis=1).max()
+
+
+def numpy_fista(x, signs, lam, target, limit):
+    m, d = x.shape
+    xb = np.hstack([x, np.ones((m, 1))])
+    step = 1 / (0.25 * np.linalg.norm(xb, 2) ** 2 / m)
+    w = y = np.zeros((d + 1, signs.shape[1]))
+    t, start, value, iterations = 1.0, time.process_time(), np.inf, 0
+    while time.process_time() - start < limit:
+        residual = -signs / (1 + np.exp(signs * (xb @ y))) / m
+        new = y - step * (xb.T @ residual)
+        norm = np.linalg.norm(new[:d], axis=1, keepdims=True)
+        new[:d] *= np.maximum(1 - step * lam / np.maximum(norm, 1e-300), 0)
+        grown = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        y = new + (t - 1) / grown * (new - w)
+        w, t = new, grown
+        iterations += 1
+        if iterations % 20 == 0:
+            value = task_loss(xb @ w, signs) + lam * np.linalg.norm(w[:d], axis=1).sum()
+            if value <= target:
+                break
+    return time.process_time() - start, value, iterations
+
+
+def ours(program, path, loss, lam, report):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([program, "fit", "cascade", path, "--label-column", "", "--loss", loss, "--levels", "1", "--mix", "0",
+                    "--phi", repr(lam), "--threads", "1", "--quiet", "--report", report], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(report) as file:
+        result = json.load(file)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, result["rounds"][0]
+
+
+def adelie_multinomial(x, labels, lam):
+    import adelie as ad
+    classes = np.unique(labels)
+    one_hot = np.asfortranarray((labels[:, None] == classes).astype(float))
+    # adelie's loss is the mean over rows divided by the number of classes.
+    scaled = lam / len(classes)
+    start = time.process_time()
+    state = ad.grpnet(X=np.asfortranarray(x), glm=ad.glm.multinomial(one_hot), lmda_path=[scaled], alpha=1,
+                      groups="grouped", penalty=np.ones(x.shape[1]), tol=1e-9, progress_bar=False, early_exit=False)
+    seconds = time.process_time() - start
+    w = state.betas.toarray().reshape(-1, len(classes))
+    scores = x @ w[-x.shape[1]:] + np.asarray(state.intercepts).reshape(1, -1)
+    top = scores.max(1, keepdims=True)
+    log_sum = np.log(np.exp(scores - top).sum(1)) + top[:, 0]
+    loss = (log_sum - scores[np.arange(len(x)), np.searchsorted(classes, labels)]).mean()
+    return seconds, loss + lam * np.linalg.norm(w[-x.shape[1]:], axis=1).sum()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sharelearn", required=True)
+    parser.add_argument("--csv", required=True, help="numbers, the class last")
+    parser.add_argument("--lambda-ratio", type=float, default=0.05)
+    parser.add_argument("--products", action="store_true", help="add the products of all columns")
+    parser.add_argument("--gap", type=float, default=1e-5)
+    parser.add_argument("--limit", type=float, default=120)
+    options = parser.parse_args()
+    table = np.loadtxt(options.csv, delimiter=",")
+    x, labels = table[:, :-1], table[:, -1].astype(int)
+    if options.products:
+        pairs = [(i, j) for i in range(x.shape[1]) for j in range(i, x.shape[1])]
+        x = np.hstack([x, np.stack([x[:, i] * x[:, j] for i, j in pairs], axis=1)])
+    x = minmax(x).astype(np.float32).astype(float)
+    signs = np.where(labels[:, None] == np.unique(labels), 1.0, -1.0)
+    lam = options.lambda_ratio * lambda_max(x, signs)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "train.csv")
+        np.savetxt(path, np.column_stack([x, labels]), delimiter=",", fmt="%.9g")
+        report = os.path.join(folder, "report.json")
+        seconds, level = ours(options.sharelearn, path, "multitask-logistic", lam, report)
+        print(f"rows {len(x)}, columns {x.shape[1]}, tasks {signs.shape[1]}, lambda {lam:.5g}")
+        print(f"multitask logistic  sharelearn {seconds:8.2f} s (reading included)  objective {level['objective']:.8f}"
+              f"  gap {level['gap'] / level['objective']:.1e}")
+        target = level["objective"] * (1 + options.gap)
+        peer, value, iterations = numpy_fista(x, signs, lam, target, options.limit)
+        print(f"                    NumPy FISTA {peer:7.2f} s  objective {value:.8f}  {iterations} iterations"
+              f"  ratio {peer / seconds:.1f}")
+        try:
+            seconds, level = ours(options.sharelearn, path, "multiclass-logistic", lam, report)
+            peer, value = adelie_multinomial(x, labels, lam)
+            print(f"multinomial         sharelearn {seconds:8.2f} s  objective {level['objective']:.8f}")
+            print(f"                    adelie {peer:12.2f} s  objective {value:.8f}  ratio {peer / seconds:.1f}")
+        except ImportError:
+            print("adelie is not installed")
+
+
+if __name__ == "__main__":
+    main()

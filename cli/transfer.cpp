@@ -1,0 +1,147 @@
+// sharelearn transfer MODEL NEWTASKS: new classes or tasks learned with what a cascade knows (section 5 of
+// paper 003): batch by projections, online by concatenation.
+#include "sharelearn/learn/transfer.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cascade_support.hpp"
+#include "command.hpp"
+#include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+class TransferCommand : public Command {
+ public:
+  std::string_view name() const override { return "transfer"; }
+  std::string_view summary() const override {
+    return "Learn new classes or tasks with the help of a cascade: transfer MODEL NEWTASKS";
+  }
+  void declare(CLI::App& app) override {
+    app.add_option("MODEL", model_, "A model that fit cascade wrote, batch or online")->required();
+    app.add_option("NEWTASKS", data_, "Data of the new classes or tasks; - is standard input")->required();
+    app.add_option("--test", test_, "Data to report the error on");
+    app.add_option("-o,--output", output_, "Where to write the model of the new classes or tasks");
+    app.add_option("--report", report_, "Where to write the report (JSON)");
+    app.add_option("--loss", loss_, "Loss of the new tasks")->capture_default_str();
+    app.add_option("--components", options_.components, "Batch: singular vectors of each level's weights")
+        ->capture_default_str()
+        ->check(CLI::PositiveNumber);
+    app.add_option("--phi", options_.cascade.phi, "Batch: penalty of each level on the projected weights")
+        ->delimiter(',')
+        ->default_str("0");
+    app.add_option("--smoothing", options_.cascade.smoothing, "Batch: mu of the smoothed hinge")
+        ->capture_default_str();
+    app.add_flag("--each-level", each_level_,
+                 "Batch: project onto each level's own weights, not onto their sum so far");
+    app.add_flag("--quiet", quiet_, "No progress and no table");
+    data_options_.declare(app);
+  }
+  int run() override;
+
+ private:
+  Dataset read(const Model& model, const Scaling& scaling, const std::string& path,
+               ThreadPool& threads) const;
+  nlohmann::json run_batch(const LinearModel& known, Context& context);
+  nlohmann::json run_online(const OnlineCascadeModel& known, Context& context);
+
+  std::string model_, data_, test_, output_, report_, loss_ = "multitask-hinge";
+  TransferOptions options_;
+  bool each_level_ = false, quiet_ = false;
+  DataOptions data_options_;
+};
+
+Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const std::string& path,
+                              ThreadPool& threads) const {
+  Dataset data = read_for_model(model, path, data_options_, true, threads);
+  if (data.columns() != model.columns()) {
+    throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", path,
+                                 data.columns(), model.columns()));
+  }
+  scaling.apply(data.x, threads);
+  return data;
+}
+
+nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& context) {
+  options_.cascade.loss = joint_loss_from(loss_);
+  options_.cumulative = !each_level_;
+  const bool multiclass = is_multiclass(options_.cascade.loss);
+  for (const FeaturePtr& feature : known.features) {
+    if (feature->pool() != "columns")
+      throw InputError(fmt::format("{}: transfer needs a cascade of columns", model_));
+  }
+  const JointData data = joint_data(read(known, known.scaling, data_, context.threads), multiclass);
+  const auto increments = increments_of(known, known.input_columns);
+  const Cascade cascade = transfer_batch(data, increments, options_, context);
+  std::vector<CompositePoint> points;
+  for (const CascadeLevel& level : cascade.levels) points.push_back(level.increment);
+  const auto model = cascade_model(points, data.names, multiclass ? OutputKind::classes : OutputKind::tasks,
+                                   {known.scaling, known.inputs, known.input_columns, nullptr});
+  std::optional<JointData> test;
+  if (!test_.empty())
+    test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names);
+  nlohmann::json report;
+  report["rounds"] = level_reports(cascade, data, test ? &*test : nullptr, *model, context.threads);
+  finish_report(report, *model);
+  model->about = {{"method", "transfer"}, {"from", known.about}};
+  if (!output_.empty()) save_model(*model, output_);
+  if (!quiet_) print_rounds(report["rounds"]);
+  return report;
+}
+
+nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Context& context) {
+  const bool multiclass = is_multiclass(known.cascade.options().loss);
+  Dataset raw = read(known, known.scaling, data_, context.threads);
+  const auto names = names_by_appearance(raw, multiclass);
+  const JointData data = joint_data(std::move(raw), multiclass, &names);
+  OnlineCascadeModel model(transfer_online(known.cascade, data.outputs(), data.own_rows()));
+  model.names = names;
+  model.inputs = known.inputs;
+  model.scaling = known.scaling;
+  OnlineSource source(data);
+  const auto start = std::chrono::steady_clock::now();
+  sharelearn::run_online(model.cascade, source, 0, context);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  nlohmann::json report = online_report(model, &data, seconds);
+  report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
+  if (!test_.empty()) {
+    report["test_error"] = online_error(
+        model, joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names));
+  }
+  model.about = {{"method", "transfer"}, {"from", known.about}};
+  if (!output_.empty()) save_model(model, output_);
+  if (!quiet_) print_online(report);
+  return report;
+}
+
+int TransferCommand::run() {
+  const ModelPtr model = load_model(model_);
+  ThreadPool threads(data_options_.threads);
+  const auto monitor = terminal_monitor(quiet_);
+  Context context{threads, *monitor, 1};
+  nlohmann::json report;
+  if (const auto* online = dynamic_cast<const OnlineCascadeModel*>(model.get())) {
+    report = run_online(*online, context);
+  } else if (const auto* linear = dynamic_cast<const LinearModel*>(model.get());
+             linear != nullptr && linear->increments) {
+    report = run_batch(*linear, context);
+  } else {
+    throw InputError(fmt::format("{}: is no cascade; fit one with 'sharelearn fit cascade'", model_));
+  }
+  report["method"] = "transfer";
+  if (!report_.empty()) write_file(report_, report.dump(1) + "\n");
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> transfer_command() {
+  return std::make_unique<TransferCommand>();
+}
+
+}  // namespace sharelearn::cli

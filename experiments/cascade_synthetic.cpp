@@ -1,0 +1,175 @@
+// Fig. 1 of paper 003: 100 tasks in a hierarchy. Left: accuracy over sample sizes; right: over irrelevant
+// features.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cascade_methods.hpp"
+#include "sharelearn/data/task_tree.hpp"
+#include "sharelearn/learn/online_run.hpp"
+
+namespace sharelearn::reproduce {
+
+namespace {
+
+constexpr Index kTasks = 100;
+constexpr Index kLevels = 5;
+constexpr JointLoss kLoss = JointLoss::multitask_hinge;
+
+JointData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
+  return joint_data(
+      task_tree({.tasks = kTasks, .positives = positives, .irrelevant = irrelevant, .seed = seed}), false);
+}
+
+/// One pass of Algorithm 2 with the batch method's penalties: a step adds up the tasks' losses, so phi is k
+/// times that of the mean over rows.
+Grid<double> online_scores(const JointMethod& method, const std::vector<double>& scales, double gamma,
+                           const JointData& train, const JointData& test, Context& context) {
+  CascadeOptions options = method.options;
+  options.phi = phi_of_scales(method, scales, train, context);
+  for (double& phi : options.phi) phi *= static_cast<double>(kTasks);
+  OnlineCascade online(online_options(options, gamma), kTasks, train.x.cols(), true);
+  OnlineSource source(train);
+  Context quiet{context.threads, silent_monitor(), context.seed};
+  run_online(online, source, 0, quiet);
+  Cascade cascade;
+  for (Index l = 0; l < online.levels(); ++l) {
+    CascadeLevel level;
+    for (Index j = 0; j < online.columns(); ++j) {
+      const auto row = online.weights(l, j);
+      level.increment.weights.insert(level.increment.weights.end(), row.begin(), row.end());
+    }
+    level.increment.bias = online.bias(l);
+    cascade.levels.push_back(std::move(level));
+  }
+  return scores_of(cascade, test, context);
+}
+
+/// Numbers that a condition is run with, chosen on data of its own: scales of phi by level, then gamma.
+struct Choice {
+  std::vector<double> scales;
+  double gamma = 1;
+};
+
+Choice choose(Run& run, const JointMethod& method, const std::string& key, const JointData& train,
+              const JointData& held_out, bool online) {
+  const auto numbers = run.remember(key + "/choice", [&] {
+    auto scales = choose_scales(method, train, held_out, {}, run.context());
+    double best_gamma = 1, best = -1;
+    for (const double gamma : online ? std::vector<double>{0.3, 1, 3, 10, 30} : std::vector<double>{}) {
+      const double now =
+          accuracy(held_out, online_scores(method, scales, gamma, train, held_out, run.context()));
+      if (now > best) best = now, best_gamma = gamma;
+    }
+    scales.push_back(best_gamma);
+    return scales;
+  });
+  return {{numbers.begin(), numbers.end() - 1}, numbers.back()};
+}
+
+struct Condition {
+  Index positives = 20;
+  Index irrelevant = 0;
+};
+
+/// Accuracy of each repetition, batch then online.
+std::vector<std::vector<double>> repeat(Run& run, const JointMethod& method, const Condition& condition,
+                                        bool online, int repetitions) {
+  const std::string key = fmt::format("{}/{}/{}", method.name, condition.positives, condition.irrelevant);
+  const std::uint64_t base = run.settings().seed * 1000;
+  const Choice choice = choose(run, method, key, tasks(condition.positives, condition.irrelevant, base + 1),
+                               tasks(condition.positives, condition.irrelevant, base + 2), online);
+  std::vector<std::vector<double>> out(2);
+  for (int r = 0; r < repetitions; ++r) {
+    const auto pair = run.remember(fmt::format("{}/{}", key, r), [&] {
+      const auto seed = base + 10 + 2 * static_cast<std::uint64_t>(r);
+      const JointData train = tasks(condition.positives, condition.irrelevant, seed);
+      const JointData test = tasks(100, condition.irrelevant, seed + 1);
+      std::vector<double> both{
+          accuracy(test, scores_of(learn(method, choice.scales, train, run.context()), test, run.context()))};
+      both.push_back(online ? accuracy(test, online_scores(method, choice.scales, choice.gamma, train, test,
+                                                           run.context()))
+                            : 0);
+      return both;
+    });
+    out[0].push_back(pair[0]);
+    out[1].push_back(pair[1]);
+  }
+  return out;
+}
+
+void over_sample_sizes(Run& run, int repetitions) {
+  const std::vector<Index> sizes =
+      run.settings().quick ? std::vector<Index>{10, 40} : std::vector<Index>{5, 10, 20, 40, 80};
+  auto methods = cascade_and_baselines(kLoss, kLevels);
+  JointMethod alone = methods[0];  // with one task the norms are one, so mix 1 everywhere is a cascade a task
+  alone.name = "H each task alone";
+  alone.options.mix.assign(kLevels, 1.0);
+  methods.push_back(alone);
+  Table table({"positives a task", "H", "L12", "L1", "NoReg", "H each task alone", "H online", "L12 online",
+               "L1 online"});
+  Plot plot{
+      "Fig. 1 left: accuracy over sample size", "positive examples a task", "accuracy", true, false, {}};
+  std::vector<std::vector<double>> curves(8);
+  for (const Index size : sizes) {
+    std::vector<std::string> row{fmt::format("{}", size)}, online_cells;
+    for (std::size_t m = 0; m < methods.size(); ++m) {
+      const bool online = m < 3;
+      const auto both = repeat(run, methods[m], {size, 0}, online, repetitions);
+      row.push_back(percent(both[0]));
+      curves[m].push_back(mean_of(both[0]));
+      if (online) online_cells.push_back(percent(both[1])), curves[5 + m].push_back(mean_of(both[1]));
+    }
+    row.insert(row.end(), online_cells.begin(), online_cells.end());
+    table.add(row);
+  }
+  const std::vector<std::string> names{"H",       "L12",      "L1",         "NoReg",
+                                       "H alone", "H online", "L12 online", "L1 online"};
+  const std::vector<double> x(sizes.begin(), sizes.end());
+  for (std::size_t m = 0; m < names.size(); ++m) plot.series.push_back({names[m], x, curves[m], m >= 5});
+  run.say(fmt::format(
+      "Fig. 1 left: mean accuracy over 100 tasks, {} repetitions (%). Paper: H highest at all sizes but the "
+      "extremes; jointly 95.4, each task alone 93.2.",
+      repetitions));
+  run.show(table, "cascade-synthetic-sizes");
+  run.show(plot, "cascade-synthetic-sizes");
+}
+
+void over_irrelevant_features(Run& run, int repetitions) {
+  const std::vector<Index> counts =
+      run.settings().quick ? std::vector<Index>{500} : std::vector<Index>{500, 1000, 2000, 4000};
+  Table table({"irrelevant features", "H", "H online", "tree-true", "tree-cluster", "tree-random"});
+  std::vector<Index> order(kTasks);
+  std::iota(order.begin(), order.end(), Index{0});
+  for (const Index irrelevant : counts) {
+    const JointMethod h = cascade_and_baselines(kLoss, kLevels)[0];
+    const auto ours = repeat(run, h, {20, irrelevant}, true, repetitions);
+    // The clustered tree is that of the data phi is chosen on.
+    const JointData first = tasks(20, irrelevant, run.settings().seed * 1000 + 1);
+    std::vector<std::string> row{fmt::format("{}", irrelevant), percent(ours[0]), percent(ours[1])};
+    for (const auto& [name, tree] :
+         {std::pair{std::string("tree-true"), balanced_tree(order)},
+          std::pair{std::string("tree-cluster"), clustered_tree(first)},
+          std::pair{std::string("tree-random"), random_tree(kTasks, run.settings().seed)}}) {
+      row.push_back(
+          percent(repeat(run, tree_lasso(name, kLoss, tree), {20, irrelevant}, false, repetitions)[0]));
+    }
+    table.add(row);
+  }
+  run.say(fmt::format(
+      "Fig. 1 right: 20 positive examples a task, {} repetitions (%). Paper: H above cluster and random "
+      "everywhere, above the true tree up to 1,500 irrelevant features.",
+      repetitions));
+  run.show(table, "cascade-synthetic-irrelevant");
+}
+
+}  // namespace
+
+void cascade_synthetic(Run& run) {
+  const int repetitions = run.settings().quick ? 2 : 10;
+  over_sample_sizes(run, repetitions);
+  over_irrelevant_features(run, run.settings().quick ? 1 : 3);
+}
+
+}  // namespace sharelearn::reproduce

@@ -1,0 +1,19 @@
+// Trees over tasks for the tree-guided group lasso: found by clustering, or random.
+#pragma once
+
+#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/penalty/tree_group.hpp"
+
+namespace sharelearn {
+
+/// Agglomerative clustering with average linkage of the tasks' (or classes') signatures: the mean of their
+/// positive rows less that of their negative ones, at distance (1 - cosine) / 2. Heights are the merging
+/// distances divided by the largest. O(k^3 + m n).
+OutputTree clustered_tree(const JointData& data);
+
+/// A balanced binary tree over a random order of the outputs; heights are equal steps from leaves to root.
+OutputTree random_tree(Index outputs, std::uint64_t seed);
+/// The same over the outputs in order.
+OutputTree balanced_tree(const std::vector<Index>& order);
+
+}  // namespace sharelearn

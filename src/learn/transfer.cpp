@@ -1,0 +1,117 @@
+#include "sharelearn/learn/transfer.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+
+#include "sharelearn/penalty/sparse_group.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// Rows projected onto the subspace: m x z.
+DenseMatrix projected(const Matrix& x, const Subspace& subspace) {
+  const auto z = static_cast<Index>(subspace.vectors.size());
+  Grid<double> sums(x.rows(), z);
+  std::vector<float> column(at(x.rows()));
+  for (Index j = 0; j < x.cols(); ++j) {
+    const bool used = std::any_of(subspace.vectors.begin(), subspace.vectors.end(),
+                                  [&](const auto& vector) { return vector[at(j)] != 0; });
+    if (!used) continue;
+    x.copy_column(j, column.data());
+    for (Index a = 0; a < z; ++a) {
+      const double weight = subspace.vectors[at(a)][at(j)];
+      for (Index i = 0; i < x.rows(); ++i) sums(i, a) += weight * column[at(i)];
+    }
+  }
+  DenseMatrix out(x.rows(), z);
+  for (Index a = 0; a < z; ++a) {
+    for (Index i = 0; i < x.rows(); ++i) out(i, a) = static_cast<float>(sums(i, a));
+  }
+  return out;
+}
+
+/// P V, in the space of the features.
+std::vector<double> projected_back(const Subspace& subspace, const std::vector<double>& weights,
+                                   Index features, Index outputs) {
+  std::vector<double> out(at(features * outputs), 0.0);
+  for (std::size_t a = 0; a < subspace.vectors.size(); ++a) {
+    for (Index j = 0; j < features; ++j) {
+      for (Index c = 0; c < outputs; ++c) {
+        out[at(j * outputs + c)] += subspace.vectors[a][at(j)] * weights[a * at(outputs) + at(c)];
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Subspace leading_subspace(const std::vector<double>& weights, Index features, Index outputs,
+                          Index components) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::MatrixXd w = Eigen::Map<const RowMajor>(weights.data(), features, outputs);
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(w, Eigen::ComputeThinU);
+  Subspace out;
+  for (Index a = 0; a < std::min<Index>(components, svd.singularValues().size()); ++a) {
+    if (svd.singularValues()(a) <= 1e-10 * svd.singularValues()(0) || svd.singularValues()(a) == 0) break;
+    const Eigen::VectorXd vector = svd.matrixU().col(a);
+    out.vectors.emplace_back(vector.data(), vector.data() + features);
+  }
+  return out;
+}
+
+Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>& known,
+                       const TransferOptions& options, Context& context) {
+  const Index features = data.x.cols();
+  if (known.empty() || known.front().weights.size() % at(features) != 0) {
+    throw InputError("the known cascade and the new tasks have different features");
+  }
+  const Index known_outputs = static_cast<Index>(known.front().weights.size()) / features;
+  CascadeOptions cascade_options = options.cascade;
+  cascade_options.levels = static_cast<Index>(known.size());
+  if (cascade_options.phi.empty()) cascade_options.phi = {0.0};
+  cascade_options = complete(cascade_options);
+  Cascade out;
+  out.scores = Grid<double>(data.rows(), data.score_columns());
+  std::vector<double> sum(known.front().weights.size(), 0.0);
+  for (std::size_t l = 0; l < known.size(); ++l) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += known[l].weights[i];
+    const auto& source = options.cumulative ? sum : known[l].weights;
+    const Subspace subspace = leading_subspace(source, features, known_outputs, options.components);
+    JointData small = data;
+    small.x = projected(data.x, subspace);
+    const Design design = make_design(small, cascade_options.bias, context.threads);
+    const auto loss = make_loss(small, cascade_options.loss, cascade_options.smoothing);
+    const SparseGroup penalty(cascade_options.mix[l]);
+    CascadeLevel level{.mix = cascade_options.mix[l],
+                       .phi = cascade_options.phi[l],
+                       .increment = zero_point(design),
+                       .report = {}};
+    level.report = minimise_fista(
+        {design, *loss, penalty, level.phi, &out.scores}, level.increment,
+        {.tolerance = cascade_options.tolerance, .max_iterations = cascade_options.max_iterations}, context);
+    std::vector<Index> all(subspace.vectors.size());
+    for (std::size_t a = 0; a < all.size(); ++a) all[a] = static_cast<Index>(a);
+    const Grid<double> before = out.scores;
+    ActiveColumns(design, all)
+        .scores(level.increment.weights, design.centred_bias(level.increment.bias, level.increment.weights),
+                &before, out.scores, context.threads);
+    level.increment.weights = projected_back(subspace, level.increment.weights, features, data.outputs());
+    out.levels.push_back(std::move(level));
+  }
+  return out;
+}
+
+OnlineCascade transfer_online(const OnlineCascade& known, Index outputs, bool own_rows) {
+  OnlineCascade learner(known.options(), outputs, known.columns(), own_rows);
+  for (Index l = 0; l < known.levels(); ++l) learner.set_known_group(l, known.group_squares(l));
+  return learner;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,91 @@
+#include "sharelearn/learn/phi_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "learn/cascade_problem.hpp"
+#include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/learn/output_tree.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+TEST(phi_search, never_chooses_a_cascade_worse_than_its_best_level_alone) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const HeldOutPair pair{testing::random_tasks({.rows = 60, .columns = 20}, true, 1),
+                         testing::random_tasks({.rows = 60, .columns = 20}, true, 2)};
+  const CascadeOptions options{.loss = JointLoss::multitask_hinge, .levels = 3};
+  const PhiSearch all = search_phi({&pair, 1}, options, {}, context);
+  ASSERT_EQ(all.phi.size(), 3U);
+  for (const double mix : {0.0, 0.5, 1.0}) {
+    CascadeOptions one = options;
+    one.levels = 1;
+    one.mix = {mix};
+    EXPECT_GE(all.accuracy, search_phi({&pair, 1}, one, {}, context).accuracy - 1e-12);
+  }
+  EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {}}, context), InputError);
+  EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {1.5}}, context), InputError);
+}
+
+TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const JointData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
+  const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
+  const PhiSearch once = cross_validate_phi(data, options, {}, 3, context);
+  EXPECT_EQ(once.phi, cross_validate_phi(data, options, {}, 3, context).phi);
+  // Folds of 20 rows each: accuracies are multiples of 1/60.
+  for (const PhiTrial& trial : once.trials)
+    EXPECT_NEAR(trial.accuracy * 60, std::round(trial.accuracy * 60), 1e-6);
+}
+
+TEST(online_run, steps_take_the_next_row_of_every_task) {
+  JointData data = testing::random_tasks({.rows = 9, .columns = 3, .outputs = 2}, true, 4);  // 4 and 5 rows
+  OnlineSource source(data);
+  EXPECT_EQ(source.steps(), 5);
+  EXPECT_EQ(source.step(0).size(), 2U);
+  ASSERT_EQ(source.step(4).size(), 1U);
+  EXPECT_EQ(source.step(4)[0].output, 1);
+}
+
+TEST(online_run, regret_a_step_falls_on_every_level) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const JointData data = testing::random_classes({.rows = 1500, .columns = 6}, 5);
+  const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2, .phi = {0.02}};
+  const auto points = regret(data, options, 1.0, 4, context);
+  ASSERT_GE(points.size(), 3U);
+  EXPECT_EQ(points.back().steps, 1500);
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_GT(points.back().per_step[l], -0.02);
+    EXPECT_LT(points.back().per_step[l], 0.5 * points.front().per_step[l]);
+  }
+}
+
+TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
+  // Tasks 0 and 2 label by column 0, tasks 1 and 3 by column 1.
+  Random random(6);
+  DenseMatrix x(400, 2);
+  JointData data;
+  for (Index i = 0; i < 400; ++i) {
+    for (Index j = 0; j < 2; ++j) x(i, j) = static_cast<float>(random.normal());
+    for (Index t = 0; t < 4; ++t) data.sign.push_back(x(i, t % 2) + 0.1 * random.normal() > 0 ? 1 : -1);
+  }
+  data.names = {"a", "b", "c", "d"};
+  data.weights.assign(400, 1.0 / 400);
+  data.x = std::move(x);
+  const OutputTree tree = clustered_tree(data);
+  EXPECT_EQ(tree.parent[0], tree.parent[2]);
+  EXPECT_EQ(tree.parent[1], tree.parent[3]);
+  EXPECT_NE(tree.parent[0], tree.parent[1]);
+  EXPECT_EQ(tree.height.back(), 1);
+  const OutputTree random_one = random_tree(4, 1);
+  EXPECT_EQ(random_one.parent.size(), 7U);
+  TreeGroup check(random_one);  // does not throw
+}
+
+}  // namespace
+}  // namespace sharelearn
