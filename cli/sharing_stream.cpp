@@ -161,8 +161,7 @@ void SharingStream::answer(Index predicted) {
 
 // The line changes nothing: it is refused before the learner sees it.
 void SharingStream::report_bad_line(const std::string& source, Index number, const LineProblem& problem) {
-  const std::string message =
-      fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message);
+  const std::string message = fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message);
   if (options_.on_error == "stop") {
     throw InputError(message + "; --on-error skip passes bad lines over");
   }

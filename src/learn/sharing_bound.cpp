@@ -56,8 +56,7 @@ Competitor parse_competitor(std::string_view text, const std::string& source) {
   for (Index number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (const LineProblem problem = reader.read(text.substr(0, end), line)) {
-      throw InputError(
-          fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message));
+      throw InputError(fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message));
     }
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.blank) continue;

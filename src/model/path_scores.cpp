@@ -5,7 +5,7 @@
 namespace sharelearn {
 
 PathScores::PathScores(const Dataset& data, const Scaling& scaling, const std::vector<std::string>& classes,
-                 ThreadPool& threads)
+                       ThreadPool& threads)
     : columns_(data.x, scaling),
       truth_(classes_of(data, classes)),
       design_(data.rows(), 0),
@@ -13,7 +13,7 @@ PathScores::PathScores(const Dataset& data, const Scaling& scaling, const std::v
       weights_(data.weight) {}
 
 Grid<double> PathScores::scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,
-                             std::span<const double> bias) {
+                                std::span<const double> bias) {
   for (; evaluated_ < features.size(); ++evaluated_) {
     const Feature& feature = *features[evaluated_];
     design_.append_columns(feature.width());

@@ -52,7 +52,8 @@ double penalty_of(const CompositeProblem& problem, std::span<const double> weigh
   return problem.strength * sum;
 }
 
-/// A row whose prox at the largest norm so far is zero has no larger one: cheaper to see than the norm itself.
+/// A row whose prox at the largest norm so far is zero has no larger one: cheaper to see than the norm
+/// itself.
 double largest_dual_norm(const Penalty& penalty, std::span<const double> gradient, std::size_t outputs) {
   double largest = 0;
   std::vector<double> shrunk(outputs);

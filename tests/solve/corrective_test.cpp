@@ -68,7 +68,8 @@ TEST(Corrective, newton_needs_few_passes_where_scales_differ) {
   const SmoothPenalty none;
   const DesignProblem problem(p.x, 20, p.loss, true, none, threads);
   CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
-  const CorrectiveReport report = minimise(problem, {.method = CorrectiveMethod::newton, .tolerance = 1e-9}, state);
+  const CorrectiveReport report =
+      minimise(problem, {.method = CorrectiveMethod::newton, .tolerance = 1e-9}, state);
   EXPECT_TRUE(report.converged);
   EXPECT_LE(report.iterations, 12);
   EXPECT_LE(report.passes, 120);

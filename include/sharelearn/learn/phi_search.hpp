@@ -16,8 +16,8 @@ namespace sharelearn {
 
 struct PhiGrid {
   std::vector<double> scales = {0.4, 0.2, 0.1, 0.05, 0.025, 0.01};  ///< descending, below 1
-  int rounds = 1;           ///< times every level is revisited
-  double tolerance = 1e-2;  ///< of the fits that are only compared
+  int rounds = 1;                                                   ///< times every level is revisited
+  double tolerance = 1e-2;                                          ///< of the fits that are only compared
   /// What held-out scores are judged by, more is better.
   double (*judge)(const JointData&, const Grid<double>&) = accuracy;
 };

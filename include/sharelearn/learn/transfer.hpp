@@ -21,7 +21,7 @@
 namespace sharelearn {
 
 struct TransferOptions {
-  Index components = 5;        ///< z; fewer where the known weights have a lower rank
+  Index components = 5;         ///< z; fewer where the known weights have a lower rank
   bool cumulative = true;       ///< project onto the sum of the levels so far; false: onto each level's own
   CascadeOptions cascade = {};  ///< loss, smoothing, tolerance; phi: empty for none, else a value a level
 };

@@ -14,7 +14,7 @@ class PathScores {
  public:
   /// `data` and `scaling` must outlive it; the data is as read, not scaled. `classes` are the model's.
   PathScores(const Dataset& data, const Scaling& scaling, const std::vector<std::string>& classes,
-          ThreadPool& threads);
+             ThreadPool& threads);
 
   /// Scores by weights [column][class] of the first features and the bias; features only ever grow in number.
   Grid<double> scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,

@@ -1,8 +1,9 @@
 // Solvers of DesignProblem for the fully corrective step (paper 000, Algorithm 1, step 6).
 //
-// `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's method with
-// preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The first two search along
-// the line on the scores (a trial costs rows * outputs, not a pass over X). bench/kernels/corrective compares them.
+// `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's
+// method with preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The
+// first two search along the line on the scores (a trial costs rows * outputs, not a pass over X).
+// bench/kernels/corrective compares them.
 #pragma once
 
 #include <vector>
