@@ -72,10 +72,6 @@ Grid<double> scores_of(const Cascade& cascade, const JointData& data, Context& c
   return cascade_scores(cascade, data, static_cast<Index>(cascade.levels.size()), context.threads);
 }
 
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 std::string percent(const std::vector<double>& values) {
   const double mean = mean_of(values);
   double squares = 0;

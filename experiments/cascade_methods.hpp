@@ -7,6 +7,7 @@
 #include "experiment.hpp"
 #include "sharelearn/learn/output_tree.hpp"
 #include "sharelearn/learn/phi_search.hpp"
+#include "statistics.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -35,13 +36,5 @@ Grid<double> scores_of(const Cascade& cascade, const JointData& data, Context& c
 
 /// Mean and deviation of the values, in percent: "93.2 ± 0.4".
 std::string percent(const std::vector<double>& values);
-double mean_of(const std::vector<double>& values);
-
-void cascade_synthetic(Run& run);
-void cascade_digits(Run& run);
-void cascade_characters(Run& run);
-void cascade_tasks(Run& run);
-void cascade_large(Run& run);
-void cascade_transfer(Run& run);
 
 }  // namespace sharelearn::reproduce

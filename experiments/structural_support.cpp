@@ -88,10 +88,4 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
   return points;
 }
 
-double mean_of(const std::vector<double>& values) {
-  return values.empty()
-             ? 0.0
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 }  // namespace sharelearn::reproduce

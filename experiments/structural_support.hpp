@@ -6,6 +6,7 @@
 
 #include "experiment.hpp"
 #include "sharelearn/learn/structural.hpp"
+#include "statistics.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -36,7 +37,5 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
 /// Scores of the columns of `test` under a stage over columns.
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
                           Index outputs, ThreadPool& threads);
-
-double mean_of(const std::vector<double>& values);
 
 }  // namespace sharelearn::reproduce
