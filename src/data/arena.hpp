@@ -9,18 +9,7 @@
 
 namespace sharelearn {
 
-/// Asks the system for large pages where `bytes` of memory, not yet used, are large.
-void advise_large_pages(void* memory, std::size_t bytes);
-
-/// `size` items that cost few page faults.
-template <class T>
-void resize_large(std::vector<T>& items, std::size_t size) {
-  items.reserve(size);
-  advise_large_pages(items.data(), size * sizeof(T));
-  items.resize(size);
-}
-
-/// Copies of arrays in large blocks: few allocations, large pages.
+/// Copies of arrays in large blocks: few allocations.
 template <class T>
 class Arena {
  public:

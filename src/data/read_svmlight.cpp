@@ -235,8 +235,8 @@ SparseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index column
   };
   each_group([&](Group& group) { count_columns(parts, columns, group); });
   turn_counts_into_places(groups, x);
-  resize_large(x.row, static_cast<std::size_t>(entries));
-  resize_large(x.value, static_cast<std::size_t>(entries));
+  x.row.resize(static_cast<std::size_t>(entries));
+  x.value.resize(static_cast<std::size_t>(entries));
   each_group([&](Group& group) { place_entries(parts, group, x); });
   return x;
 }

@@ -141,7 +141,7 @@ TEST(read_npy, fills_missing_values) {
 std::string zip(const std::vector<std::pair<std::string, std::string>>& members) {
   const auto little = [](std::size_t value, int bytes) {
     std::string out;
-    for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+    for (int i = 0; i < bytes; ++i, value >>= 8) out += static_cast<char>(value);
     return out;
   };
   std::string out, directory;

@@ -31,11 +31,6 @@ inline RowRange block_range(Index block, Index rows) {
   return {begin, begin + kBlockRows < rows ? begin + kBlockRows : rows};
 }
 
-/// Memory on a 64-byte border; from 4 MiB on in large pages where the system has them, which costs fewer page
-/// faults and address translations. Throws std::bad_alloc.
-void* allocate_aligned(std::size_t bytes);
-void release_aligned(void* memory, std::size_t bytes);
-
 /// Allocator for SIMD: 64-byte alignment.
 template <class T>
 struct AlignedAllocator {
@@ -43,8 +38,8 @@ struct AlignedAllocator {
   AlignedAllocator() = default;
   template <class U>
   AlignedAllocator(const AlignedAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(allocate_aligned(n * sizeof(T))); }
-  void deallocate(T* p, std::size_t n) { release_aligned(p, n * sizeof(T)); }
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 
