@@ -86,8 +86,9 @@ def run_sharelearn(binary, x, y, penalty, loss, count, ratio):
 def run_adelie(x, y, lambdas):
     import adelie
     one = np.eye(y.max() + 1)[y]
+    # Its loss is divided by the classes and a group's penalty multiplied by the root of its size.
     start = cpu()
-    fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas),
+    fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas) / one.shape[1] ** 1.5,
                         progress_bar=False, early_exit=False, n_threads=1)
     seconds = cpu() - start
     w = np.asarray(fit.betas.todense())[-1].reshape(-1, one.shape[1])

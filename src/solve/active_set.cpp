@@ -12,15 +12,16 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMemory = 10;
+constexpr std::size_t kMemory = 8;
 constexpr double kSufficientDecrease = 1e-3;
 constexpr double kRounding = 1e-15;
-constexpr int kMostStalls = 4;
+constexpr int kMostStalls = 10;
 /// A dual norm this many tolerances above lambda leaves no hope for the gap.
 constexpr double kHopeless = 1000;
-/// Steps after which the metric is renewed, from then on with the coupling of the outputs: it makes a model
-/// dearer, and pays where the diagonal blocks alone converge slowly.
-constexpr int kPatience = 40;
+/// Steps for each output after which the metric is renewed, from then on with the coupling of the outputs:
+/// that makes a pass dearer by about the number of outputs, and pays where the diagonal blocks alone converge
+/// slowly.
+constexpr Index kPatience = 4;
 
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
@@ -344,7 +345,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
                                                        : std::numeric_limits<double>::infinity();
     report.converged = report.gap <= tolerance * std::abs(objective(lambda));
     if (report.converged || report.steps >= max_steps) return report;
-    if (report.steps > 0 && report.steps % kPatience == 0 && !rows_) {
+    if (report.steps > 0 && report.steps % (kPatience * outputs()) == 0 && !rows_) {
       coupled_ = true;
       refresh_metric();
     }
