@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 
+#include "sharelearn/data/task_tree.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -151,12 +152,22 @@ Dataset sharing_mixed(const GenerateOptions& options) {
   });
 }
 
-constexpr std::array<Generator, 5> kGenerators = {{
+Dataset tree_of_tasks(const GenerateOptions& options) {
+  const Index positives = options.rows > 0 ? options.rows / (2 * options.tasks) : options.positives;
+  return task_tree({.tasks = options.tasks,
+                    .positives = positives,
+                    .irrelevant = options.irrelevant,
+                    .seed = options.seed});
+}
+
+constexpr std::array<Generator, 6> kGenerators = {{
     {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", binary_code},
     {"blocks", "k classes, x = bin(y) repeated in blocks, in some rows one block zeroed", blocks},
     {"sharing-common", "16 classes told by the same 4 of 64 columns", sharing_common},
     {"sharing-disjoint", "16 classes, each told by 4 columns of its own", sharing_disjoint},
     {"sharing-mixed", "15 classes told by the same 4 columns, one by 4 others", sharing_mixed},
+    {"task-tree", "tasks with rows of their own, the leaves of a tree whose nodes own columns",
+     tree_of_tasks},
 }};
 
 }  // namespace

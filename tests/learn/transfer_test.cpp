@@ -57,7 +57,8 @@ TEST(transfer, weights_stay_in_the_known_subspace) {
   const CompositePoint known{{1, 1, 0, 0}, {}};  // one known task, on the sum of the first two features
   TransferOptions options;
   options.cascade.loss = JointLoss::multitask_hinge;
-  const auto& weights = transfer_batch(data, {known}, options, context).levels[0].increment.weights;
+  const Cascade transferred = transfer_batch(data, {known}, options, context);
+  const std::vector<double>& weights = transferred.levels[0].increment.weights;
   EXPECT_NE(weights[0], 0);
   EXPECT_NEAR(weights[0], weights[1], 1e-12);
   EXPECT_EQ(weights[2], 0);

@@ -16,6 +16,9 @@ struct GenerateOptions {
   Index blocks = 4;    ///< blocks: copies of the code
   double noise = 0.1;  ///< blocks: fraction of rows with one block zeroed
   std::uint64_t seed = 1;
+  Index tasks = 100;     ///< task-tree: tasks
+  Index positives = 20;  ///< task-tree: positive rows a task, as many negative ones
+  Index irrelevant = 0;  ///< task-tree: columns without meaning behind the tree's
 };
 
 struct Generator {

@@ -43,7 +43,9 @@ struct RegretPoint {
 /// Eq. (6): what level l suffered, sum_t loss_t(What_{t-1}^l + W_t^{l-1}) + psi^l(What_{t-1}^l) (the weights
 /// a level holds when example t comes), less what the batch cascade of the same examples suffers. The batch
 /// optimum of the hinge is taken from a smoothing of 0.01, its loss from the hinge itself. At about `points`
-/// numbers of steps, spaced by powers. O(n k) a step and level, and a batch fit a point.
+/// numbers of steps, spaced by powers. O(n k) a step and level, and a batch fit a point. From level 2 on it
+/// can be negative: W_t^{l-1} has learned from example t already, which the batch cascade's levels below have
+/// not.
 std::vector<RegretPoint> regret(const JointData& data, const CascadeOptions& options, double gamma,
                                 int points, Context& context);
 
