@@ -73,10 +73,13 @@ SharingOptions options_with(Prototype prototype) {
 }
 
 void show_curves(Run& run, int which, const std::vector<SharingOutcome>& outcomes) {
-  Plot plot{
-      .title = fmt::format("Synthetic set {}", which), .x_label = "trial", .y_label = "cumulative mistakes"};
+  Plot plot;
+  plot.title = fmt::format("Synthetic set {}", which);
+  plot.x_label = "trial";
+  plot.y_label = "cumulative mistakes";
   for (std::size_t m = 0; m < outcomes.size(); ++m) {
-    Series series{.name = std::string(name_of(kMethods[m]))};
+    Series series;
+    series.name = name_of(kMethods[m]);
     for (std::size_t t = 0; t < outcomes[m].curve.size(); t += 40) {
       series.x.push_back(static_cast<double>(t + 1));
       series.y.push_back(outcomes[m].curve[t]);
