@@ -12,16 +12,16 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMemory = 8;
+constexpr std::size_t kMemory = 5;
 constexpr double kSufficientDecrease = 1e-3;
 constexpr double kRounding = 1e-15;
 constexpr int kMostStalls = 10;
 /// A dual norm this many tolerances above lambda leaves no hope for the gap.
 constexpr double kHopeless = 1000;
-/// Steps for each output after which the metric is renewed, from then on with the coupling of the outputs:
-/// that makes a pass dearer by about the number of outputs, and pays where the diagonal blocks alone converge
-/// slowly.
-constexpr Index kPatience = 4;
+/// Steps after which the metric is renewed, from then on with the coupling of the outputs: that makes a pass
+/// dearer by about the number of outputs, and pays where the diagonal blocks alone converge slowly.
+constexpr Index kLeastPatience = 20;
+constexpr Index kPatienceOfOutput = 4;
 
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
@@ -329,6 +329,7 @@ bool ActiveSetSolver::cycle(double lambda) {
 ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int max_steps) {
   ActiveSetReport report;
   int stalls = 0;
+  const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
   history_->clear();
   last_decrease_ = std::numeric_limits<double>::infinity();
   if (!rows_ && (metric_->empty() || steps_since_metric_ > 0)) refresh_metric();
@@ -345,7 +346,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
                                                        : std::numeric_limits<double>::infinity();
     report.converged = report.gap <= tolerance * std::abs(objective(lambda));
     if (report.converged || report.steps >= max_steps) return report;
-    if (report.steps > 0 && report.steps % (kPatience * outputs()) == 0 && !rows_) {
+    if (report.steps > 0 && report.steps % patience == 0 && !rows_) {
       coupled_ = true;
       refresh_metric();
     }

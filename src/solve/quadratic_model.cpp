@@ -16,7 +16,7 @@ constexpr float kRidge = 1e-6F;
 /// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
 /// derivatives sum to less than this fraction of either's own.
 constexpr double kNegligible = 3e-3;
-constexpr double kNegligiblePair = 1e-2;
+constexpr double kNegligiblePair = 2e-2;
 
 /// Block coordinate descent on the model. `slope_` is the model's gradient [output][column], kept up to date.
 class ModelDescent {
