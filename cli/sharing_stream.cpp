@@ -71,8 +71,9 @@ Index SharingStream::column_of(std::string_view name) {
   if (known != FeatureNumbering::kNone) return known;
   const auto first = static_cast<Index>(model().features.names().size()) + (model().features.bias() ? 1 : 0);
   const auto same = std::find(new_names_.begin(), new_names_.end(), name);
+  const auto place = static_cast<Index>(same - new_names_.begin());
   if (same == new_names_.end()) new_names_.emplace_back(name);
-  return first + (same - new_names_.begin());
+  return first + place;
 }
 
 void SharingStream::take_line(LineReader& reader, std::string_view line, Index number,
@@ -83,6 +84,10 @@ void SharingStream::take_line(LineReader& reader, std::string_view line, Index n
     return;
   }
   if (example_.blank) return;
+  if (example_.label.empty() && !options_.follow) {
+    report_bad_line(source, number, {1, "expected a label, found none (--follow predicts such lines)"});
+    return;
+  }
   FeatureNumbering& features = model().features;
   const bool learns = !example_.label.empty();
   if (learns) {
