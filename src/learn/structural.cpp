@@ -57,7 +57,7 @@ class StructuralBooster::Engine {
   const Loss& loss_;
   const Penalty& penalty_;
   StructuralOptions options_;
-  const Context& context_;
+  Context context_;  // a copy: it is two references and a seed, and the caller's may be a temporary
   ActiveSetSolver solver_;
   PoolScan scan_;
   std::vector<Chosen> slots_;
