@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Grouped and l1 paths against the peers, in one run: CPU seconds, and gaps from one common script.
 
-    structural.py --data DIR --sharelearn build/sharelearn [--set landsat|letter|mnist10k|mnist60k] [--peers glmnet,adelie,skglm,liblinear,saga]
+    structural.py --data DIR --sharelearn build/sharelearn [--set landsat|letter|mnist10k|mnist60k] [--peers glmnet,adelie,saga]
 
 Same objective (mean multinomial or binary logistic loss + lambda * penalty, free bias), same standardised
 columns, same lambdas. The relative gap of every peer's solution is taken from its own weights by duality_gap() below.
