@@ -87,6 +87,7 @@ void DataOptions::declare(CLI::App& app) {
   app.add_option("--ignore-columns", read.ignore_columns,
                  "CSV: columns to leave out, by name or number, with commas")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group(group);
   app.add_option("--labels", read.labels_file,
                  "IDX, NPY: the file with the labels. Default: found beside the images")

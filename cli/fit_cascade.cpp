@@ -64,9 +64,11 @@ void CascadeMethod::declare(OptionSet& options) {
       ->default_str("that of --phi or --mix, else 5");
   options.add("--phi", phi_, "Weight of each level's penalty, comma separated, or one for all")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->default_str("chosen by cross-validation");
   options.add("--mix", mix_, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->default_str("0 to 1 in equal steps");
   options.add("--smoothing", smoothing_, "mu of the smoothed hinge (batch)")->check(CLI::PositiveNumber);
   options.add_flag("--anneal,!--no-anneal", anneal_, "Reach a small smoothing through larger ones");
@@ -75,7 +77,8 @@ void CascadeMethod::declare(OptionSet& options) {
   options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(CLI::Range(2, 100));
   options
       .add("--phi-scales", grid_.scales, "Grid of each level's phi, relative to the one that uses no feature")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   joint_.declare(options);
   options.add_flag("--online", online_,
                    "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
@@ -86,7 +89,8 @@ void CascadeMethod::declare(OptionSet& options) {
   options
       .add("--classes", classes_,
            "Online, --stream: the classes or tasks, for input that can be read only once")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   options.add("--resume", resume_, "Online: a model to go on from, with its options");
   options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
       ->check(CLI::NonNegativeNumber);

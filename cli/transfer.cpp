@@ -34,6 +34,7 @@ class TransferCommand : public Command {
         ->check(CLI::PositiveNumber);
     app.add_option("--phi", options_.cascade.phi, "Batch: penalty of each level on the projected weights")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->default_str("0");
     app.add_option("--smoothing", options_.cascade.smoothing, "Batch: mu of the smoothed hinge")
         ->capture_default_str();

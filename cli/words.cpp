@@ -63,13 +63,15 @@ class WordsCommand : public Command {
                  "Write the words themselves instead of numbers (for fit sharing --names)");
     app.add_option("--headers", options_.headers, "Header fields whose words count")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->capture_default_str();
     app.add_option("--shortest", options_.shortest, "Letters of the shortest word")->capture_default_str();
     app.add_option("--longest", options_.longest, "Letters of the longest word")->capture_default_str();
     app.add_flag("--digits,!--no-digits", options_.digits, "Words may hold digits");
     app.add_option("--least", least_, "Leave out folders with fewer documents")->capture_default_str();
     app.add_option("--omit", omit_, "Folders to leave out (inbox, sent ...), with all below them")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->allow_extra_args(false);
   }
   int run() override;
 
