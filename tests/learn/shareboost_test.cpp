@@ -91,7 +91,7 @@ class Reference {
   void solve() {
     Eigen::MatrixXd w = Eigen::MatrixXd::Zero(size(), k_);
     const Index known = std::max<Index>(0, weights_.rows() - (bias_ ? 1 : 0));
-    w.topRows(known) = weights_.topRows(known);
+    if (known > 0) w.topRows(known) = weights_.topRows(known);
     if (bias_ && weights_.rows() > 0) w.row(size() - 1) = weights_.row(weights_.rows() - 1);
     const Index n = size() * k_;
     for (int step = 0; step < 60 && n > 0; ++step) {
