@@ -43,13 +43,22 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+/// CLI11 prints a half-open range with the largest double; say what is wanted instead.
+std::string readable(std::string message) {
+  const std::size_t range = message.find(" not in range 0.000000 to 17976931348623157");
+  if (range == std::string::npos) return message;
+  const bool negative = message.find("Value -") != std::string::npos;
+  return message.substr(0, range) + (negative ? " is negative" : " is not above 0");
+}
+
 int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   const CLI::App* last = deepest(&app);
   std::string path;
   for (const CLI::App* at = last; at != nullptr; at = at->get_parent())
     path = at->get_name() + (path.empty() ? "" : " ") + path;
-  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", error.what(), suggestion(app, argc, argv), path);
+  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", readable(error.what()),
+             suggestion(app, argc, argv), path);
   return 2;
 }
 
