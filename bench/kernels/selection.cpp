@@ -26,21 +26,21 @@ float read_all(const float* p, std::size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 
-/// Twelve independent chains: enough to hide the latency. Returns the multiply-adds done.
+/// Twelve independent chains: enough to hide the latency. They start from different numbers, lest the
+/// compiler see that one chain would do for all. Returns the multiply-adds done.
 double multiply_add(std::size_t rounds, float* out) {
   const hn::ScalableTag<float> d;
+  constexpr int chains = 12;
   const auto x = hn::Set(d, 0.999F), y = hn::Set(d, 0.001F);
-  auto a0 = y, a1 = y, a2 = y, a3 = y, a4 = y, a5 = y, a6 = y, a7 = y, a8 = y, a9 = y, b0 = y, b1 = y;
+  hn::Vec<decltype(d)> chain[chains];
+  for (int c = 0; c < chains; ++c) chain[c] = hn::Set(d, static_cast<float>(c));
   for (std::size_t i = 0; i < rounds; ++i) {
-    a0 = hn::MulAdd(a0, x, y), a1 = hn::MulAdd(a1, x, y), a2 = hn::MulAdd(a2, x, y);
-    a3 = hn::MulAdd(a3, x, y), a4 = hn::MulAdd(a4, x, y), a5 = hn::MulAdd(a5, x, y);
-    a6 = hn::MulAdd(a6, x, y), a7 = hn::MulAdd(a7, x, y), a8 = hn::MulAdd(a8, x, y);
-    a9 = hn::MulAdd(a9, x, y), b0 = hn::MulAdd(b0, x, y), b1 = hn::MulAdd(b1, x, y);
+    for (int c = 0; c < chains; ++c) chain[c] = hn::MulAdd(chain[c], x, y);
   }
-  const auto low = hn::Add(hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)), hn::Add(a4, a5));
-  const auto high = hn::Add(hn::Add(hn::Add(a6, a7), hn::Add(a8, a9)), hn::Add(b0, b1));
-  *out = hn::GetLane(hn::SumOfLanes(d, hn::Add(low, high)));
-  return static_cast<double>(rounds) * 12 * static_cast<double>(hn::Lanes(d));
+  auto total = hn::Zero(d);
+  for (int c = 0; c < chains; ++c) total = hn::Add(total, chain[c]);
+  *out = hn::GetLane(hn::SumOfLanes(d, total));
+  return static_cast<double>(rounds) * chains * static_cast<double>(hn::Lanes(d));
 }
 
 }  // namespace HWY_NAMESPACE

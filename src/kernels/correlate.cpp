@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/kernels.hpp"
 
@@ -25,79 +26,118 @@ HWY_INLINE hn::Vec<D> load_as(D d, const float* p) {
   }
 }
 
-/// Columns of x taken together: with 3 of r they leave registers free to hold what is loaded.
-constexpr int kStrip = 3;
+/// A pair's totals are kept in double precision, as many of them as fill a vector.
+template <class D>
+constexpr Index kTotals = std::max<Index>(1, static_cast<Index>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) /
+                                                                sizeof(double)));
 
-/// A tile of XC columns of x by RC columns of r, one accumulator a pair: a pair's order of summation is the
-/// same in every tile. Meanwhile it fetches columns [ahead, ahead_end) of the next strip of x: a column's
-/// share of a block is too short for the processor to guess what comes next.
+HWY_INLINE void add_lanes(hn::ScalableTag<double> d, hn::Vec<hn::ScalableTag<double>> v, double* totals) {
+  hn::StoreU(hn::Add(hn::LoadU(d, totals), v), d, totals);
+}
+
+/// Two lanes to a total.
+HWY_INLINE void add_lanes(hn::ScalableTag<float> d, hn::Vec<hn::ScalableTag<float>> v, double* totals) {
+  const hn::ScalableTag<double> wide;
+#if HWY_TARGET == HWY_SCALAR
+  (void)d;
+  const auto sum = hn::PromoteTo(wide, v);
+#else
+  const hn::Half<decltype(d)> half;
+  const auto sum =
+      hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, v)), hn::PromoteTo(wide, hn::UpperHalf(half, v)));
+#endif
+  add_lanes(wide, sum, totals);
+}
+
+/// Columns of x, and of r, in a tile: with one accumulator a pair they fill 16 registers.
+constexpr int kStrip = 4;
+constexpr int kOutputs = 3;
+
+/// A tile of XC columns of x by RC columns of r, of whole vectors of rows. A pair's order of summation is the
+/// same in every tile. Meanwhile it fetches `ahead_columns` columns from `ahead` on.
 template <int XC, int RC, class T>
-HWY_INLINE void tile(const float* HWY_RESTRICT x, Index x_stride, const T* HWY_RESTRICT r, Index r_stride,
-                     Index rows, double* HWY_RESTRICT sums, Index sums_stride, int ahead, int ahead_end) {
+HWY_INLINE void tile(Block<float> x, const T* HWY_RESTRICT r, Index r_stride, Index rows,
+                     double* HWY_RESTRICT totals, Index totals_stride, const float* ahead,
+                     Index ahead_columns) {
   const hn::ScalableTag<T> d;
+  using D = decltype(d);
   const auto lanes = static_cast<Index>(hn::Lanes(d));
-  hn::Vec<decltype(d)> acc[XC][RC];
+  hn::Vec<D> acc[XC][RC];
   for (int a = 0; a < XC; ++a) {
     for (int c = 0; c < RC; ++c) acc[a][c] = hn::Zero(d);
   }
   const auto step = [&](Index at) HWY_ATTR {
-    hn::Vec<decltype(d)> rv[RC];
+    hn::Vec<D> rv[RC];
     for (int c = 0; c < RC; ++c) rv[c] = hn::LoadU(d, r + c * r_stride + at);
     for (int a = 0; a < XC; ++a) {
-      const auto xv = load_as(d, x + a * x_stride + at);
+      const auto xv = load_as(d, x.data + a * x.stride + at);
       for (int c = 0; c < RC; ++c) acc[a][c] = hn::MulAdd(xv, rv[c], acc[a][c]);
     }
   };
-  Index i = 0;
-  for (; i + 2 * lanes <= rows; i += 2 * lanes) {
-    for (int a = ahead; a < ahead_end; ++a) hwy::Prefetch(x + (a + XC) * x_stride + i);
+  for (Index i = 0; i < rows; i += lanes) {
+    for (Index a = 0; a < ahead_columns; ++a) hwy::Prefetch(ahead + a * x.stride + i);
     step(i);
-    step(i + lanes);
   }
-  for (; i + lanes <= rows; i += lanes) step(i);
   for (int a = 0; a < XC; ++a) {
-    for (int c = 0; c < RC; ++c) {
-      auto total = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, acc[a][c])));
-      for (Index t = i; t < rows; ++t) {
-        total += static_cast<double>(x[a * x_stride + t]) * static_cast<double>(r[c * r_stride + t]);
+    for (int c = 0; c < RC; ++c) add_lanes(d, acc[a][c], totals + a * totals_stride + c * kTotals<D>);
+  }
+}
+
+/// Rows taken at a time: r's share of them and x's stay in the first cache while tile after tile needs them.
+constexpr Index kRows = 256;
+
+/// XC columns of x, read from top to bottom, against all columns of r, in tiles of 3; a lone last column is
+/// avoided by 2 + 2. `totals` holds XC x r.columns x kTotals zeros.
+template <int XC, class T>
+HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, double* sums) {
+  using D = hn::ScalableTag<T>;
+  const Index totals_stride = r.columns * kTotals<D>;
+  const Index tiles = (r.columns + kOutputs - 1) / kOutputs;
+  const auto lanes = static_cast<Index>(hn::Lanes(D()));
+  const Index whole = rows / lanes * lanes;
+  for (Index begin = 0; begin < whole; begin += kRows) {
+    const Index count = std::min(kRows, whole - begin);
+    const bool last = begin + kRows >= whole;
+    const float* ahead = last ? x.data + XC * x.stride : x.data + begin + kRows;
+    Index fetched = 0;  // columns: each tile has its share
+    Index c = 0;
+    Index t = 0;
+    const auto part = [&](auto width) HWY_ATTR {
+      constexpr int columns = decltype(width)::value;
+      const Index share = std::min<Index>(++t * XC / tiles, XC) - fetched;
+      tile<XC, columns>({x.data + begin, x.stride, XC}, r.data + c * r.stride + begin, r.stride, count,
+                        totals + c * kTotals<D>, totals_stride, ahead + fetched * x.stride, share);
+      fetched += share;
+      c += columns;
+    };
+    while (r.columns - c >= 3 && r.columns - c != 4) part(std::integral_constant<int, 3>());
+    while (r.columns - c >= 2) part(std::integral_constant<int, 2>());
+    if (c < r.columns) part(std::integral_constant<int, 1>());
+  }
+  for (Index a = 0; a < XC; ++a) {
+    for (Index c = 0; c < r.columns; ++c) {
+      double* lane = totals + a * totals_stride + c * kTotals<D>;
+      double total = 0;
+      for (Index l = 0; l < kTotals<D>; ++l) total += lane[l];
+      std::fill_n(lane, kTotals<D>, 0.0);
+      for (Index i = whole; i < rows; ++i) {
+        total +=
+            static_cast<double>(x.data[a * x.stride + i]) * static_cast<double>(r.data[c * r.stride + i]);
       }
-      sums[a * sums_stride + c] += total;
+      sums[a * r.columns + c] += total;
     }
   }
 }
-
-/// All columns of r against XC columns of x, in tiles of 3; a lone last column is avoided by 2 + 2.
-template <int XC, class T>
-HWY_INLINE void strip(const float* x, Index x_stride, Block<T> r, Index rows, double* sums) {
-  // Tile t fetches column t of the next strip, the last tile whatever is left.
-  int ahead = 0;
-  const auto part = [&](auto width, Index c) HWY_ATTR {
-    constexpr int columns = decltype(width)::value;
-    const int ahead_end = c + columns == r.columns ? XC : std::min(ahead + 1, XC);
-    tile<XC, columns>(x, x_stride, r.data + c * r.stride, r.stride, rows, sums + c, r.columns, ahead,
-                      ahead_end);
-    ahead = ahead_end;
-  };
-  Index c = 0;
-  for (; r.columns - c >= 3 && r.columns - c != 4; c += 3) part(std::integral_constant<int, 3>(), c);
-  for (; r.columns - c >= 2; c += 2) part(std::integral_constant<int, 2>(), c);
-  if (c < r.columns) part(std::integral_constant<int, 1>(), c);
-}
-
-/// Rows taken at a time: few enough that r's share stays in the first cache while the columns of x pass by.
-constexpr Index kRows = 512;
 
 template <class T>
 HWY_INLINE void correlate_any(Block<float> x, Block<T> r, Index rows, double* sums) {
-  for (Index begin = 0; begin < rows; begin += kRows) {
-    const Index count = std::min(kRows, rows - begin);
-    const Block<T> part{r.data + begin, r.stride, r.columns};
-    const float* columns = x.data + begin;
-    Index a = 0;
-    for (; a + kStrip <= x.columns; a += kStrip) {
-      strip<kStrip>(columns + a * x.stride, x.stride, part, count, sums + a * r.columns);
-    }
-    for (; a < x.columns; ++a) strip<1>(columns + a * x.stride, x.stride, part, count, sums + a * r.columns);
+  std::vector<double> totals(static_cast<std::size_t>(kStrip * r.columns * kTotals<hn::ScalableTag<T>>));
+  Index a = 0;
+  for (; a + kStrip <= x.columns; a += kStrip) {
+    strip<kStrip>({x.data + a * x.stride, x.stride, kStrip}, r, rows, totals.data(), sums + a * r.columns);
+  }
+  for (; a < x.columns; ++a) {
+    strip<1>({x.data + a * x.stride, x.stride, 1}, r, rows, totals.data(), sums + a * r.columns);
   }
 }
 

@@ -83,13 +83,9 @@ void ColumnPool::correlate(const Grid<float>& residual, ThreadPool& threads,
 
 void ColumnPool::correlate_dense(const Grid<float>& residual, Index first, Index count, double* sums) const {
   const DenseMatrix& x = x_.dense();
-  for (Index block = 0; block < blocks_of(x.rows()); ++block) {
-    const RowRange rows = block_range(block, x.rows());
-    kernels::correlate(
-        kernels::Block<float>{x.column(first) + rows.begin, x.stride(), count},
-        kernels::Block<float>{residual.data() + rows.begin, residual.stride(), residual.cols()}, rows.size(),
-        sums);
-  }
+  kernels::correlate(kernels::Block<float>{x.column(first), x.stride(), count},
+                     kernels::Block<float>{residual.data(), residual.stride(), residual.cols()}, x.rows(),
+                     sums);
 }
 
 void ColumnPool::correlate_sparse(const std::vector<float>& by_row, Index k, Index first, Index count,
