@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "run/large_pages.hpp"
 #include "sharelearn/data/matrix.hpp"
 
 namespace sharelearn {
@@ -16,7 +17,7 @@ class Arena {
   /// Copies `items`; the copy stays where it is as long as the arena lives.
   std::span<T> keep(std::span<const T> items) {
     if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < items.size()) {
-      blocks_.emplace_back().reserve(std::max(kBlockItems, items.size()));
+      reserve_large(blocks_.emplace_back(), std::max(kBlockItems, items.size()));
     }
     AlignedVector<T>& block = blocks_.back();
     const std::size_t begin = block.size();

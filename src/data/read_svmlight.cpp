@@ -13,6 +13,7 @@
 #include "data/labels.hpp"
 #include "data/readers.hpp"
 #include "data/svmlight_line.hpp"
+#include "run/large_pages.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -235,6 +236,8 @@ SparseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index column
   };
   each_group([&](Group& group) { count_columns(parts, columns, group); });
   turn_counts_into_places(groups, x);
+  reserve_large(x.row, static_cast<std::size_t>(entries));
+  reserve_large(x.value, static_cast<std::size_t>(entries));
   x.row.resize(static_cast<std::size_t>(entries));
   x.value.resize(static_cast<std::size_t>(entries));
   each_group([&](Group& group) { place_entries(parts, group, x); });
