@@ -41,7 +41,7 @@ inline std::string gzipped(std::string_view text) {
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
   deflate(&stream, Z_FINISH);
-  out.resize(out.size() - stream.avail_out);
+  out.erase(stream.total_out);
   deflateEnd(&stream);
   return out;
 }
