@@ -43,13 +43,13 @@ void add_errors(nlohmann::json& round, const char* which, const JointData& data,
 
 void JointInput::declare(OptionSet& options) {
   options.add("--fourier", fourier_, "Learn on this many random Fourier features of the rows")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   options.add("--sigma", sigma_, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind --fourier")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   options
       .add("--negatives", negatives_,
            "1-vs-rest tasks of classes: take this many rows of each other class as negatives of a task")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative())
       ->default_str("all rows");
 }
 

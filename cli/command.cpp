@@ -97,7 +97,7 @@ void DataOptions::declare(CLI::App& app) {
       ->capture_default_str()
       ->group(group);
   app.add_option("--threads", threads, "Threads to use; 0: one a core. Results do not depend on it")
-      ->check(CLI::Range(0, 1024))
+      ->check(between(0, 1024))
       ->capture_default_str();
 }
 

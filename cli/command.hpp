@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "number_checks.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/run/monitor.hpp"
@@ -44,6 +45,19 @@ struct DataOptions {
   void declare(CLI::App& app);
   /// `read` with format and missing filled in.
   ReadOptions resolved() const;
+};
+
+/// A model and the data to use it on: MODEL, DATA, which point of the model's path, and how to read the data.
+struct ModelInput {
+  std::string model, data;
+  Index features = -1;  ///< --features; -1: as the model says
+  Index levels = 0;     ///< --levels; 0: all
+  DataOptions reading;
+
+  /// `what` explains DATA.
+  void declare(CLI::App& app, const std::string& what);
+  /// The model, at the point of its path that the user chose.
+  ModelPtr load() const;
 };
 
 /// Reads data that a model shall be used on: svmlight rows get the model's number of columns.

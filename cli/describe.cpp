@@ -16,10 +16,10 @@ class DescribeCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("MODEL", model_, "A model that fit wrote")->required();
     app.add_option("--features", features_, "Show the model of at most this many features")
-        ->check(CLI::NonNegativeNumber);
+        ->check(non_negative());
     app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model");
     app.add_option("--delta", delta_, "With --bounds: chance that Theorem 1 may fail")
-        ->check(CLI::Range(1e-12, 1.0))
+        ->check(between(1e-12, 1.0))
         ->capture_default_str();
   }
   int run() override {

@@ -19,22 +19,14 @@ class EvaluateCommand : public Command {
     return "Measure a model on labelled data: evaluate MODEL DATA";
   }
   void declare(CLI::App& app) override {
-    app.add_option("MODEL", model_, "A model that fit wrote")->required();
-    app.add_option("DATA", data_, "Labelled data; - is standard input")->required();
     app.add_option("--report", report_, "Where to write the figures (JSON)");
-    app.add_option("--features", features_, "Use the model of at most this many features")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--levels", levels_, "Use the first so many levels of a cascade")
-        ->check(CLI::PositiveNumber);
-    data_options_.declare(app);
+    input_.declare(app, "Labelled data; - is standard input");
   }
   int run() override;
 
  private:
-  std::string model_, data_, report_;
-  Index features_ = -1;
-  Index levels_ = 0;
-  DataOptions data_options_;
+  ModelInput input_;
+  std::string report_;
 };
 
 /// Labels of the data that the model does not know.
@@ -64,7 +56,7 @@ nlohmann::json evaluate_classes(const Model& model, const Dataset& data, const G
 }
 
 nlohmann::json evaluate_tasks(const Model& model, const Dataset& data, const Grid<double>& scores) {
-  const TaskMetrics metrics = task_metrics(scores, tasks_of(data, &model.output_names()));
+  const TaskMetrics metrics = task_metrics(scores, tasks_of(data, &model.output_names()), data.weight);
   nlohmann::json report{
       {"error", metrics.error}, {"tasks", model.output_names()}, {"task_error", metrics.task_error}};
   for (const double area : metrics.area) {
@@ -74,7 +66,7 @@ nlohmann::json evaluate_tasks(const Model& model, const Dataset& data, const Gri
 }
 
 nlohmann::json evaluate_values(const Dataset& data, const Grid<double>& scores) {
-  const ValueMetrics metrics = value_metrics(scores, values_of(data));
+  const ValueMetrics metrics = value_metrics(scores, values_of(data), data.weight);
   return {{"root_mean_square_error", metrics.root_mean_square},
           {"mean_absolute_error", metrics.mean_absolute}};
 }
@@ -117,11 +109,10 @@ void print(const nlohmann::json& report) {
 }
 
 int EvaluateCommand::run() {
-  const ModelPtr model = load_model(model_);
-  if (features_ >= 0) use_features(*model, features_);
-  if (levels_ > 0) use_levels(*model, levels_);
-  ThreadPool threads(data_options_.threads);
-  const Dataset data = read_for_model(*model, data_, data_options_, true, threads);
+  if (!report_.empty()) require_writable(report_);
+  const ModelPtr model = input_.load();
+  ThreadPool threads(input_.reading.threads);
+  const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
   const Grid<double> scores = model->scores(data, threads);
   nlohmann::json report;
   switch (model->outputs_are()) {

@@ -31,7 +31,10 @@ class FitCommand : public Command {
   }
   int run() override {
     for (const auto& entry : entries_) {
-      if (entry->app->parsed()) return entry->method->run(entry->common, entry->options->values());
+      if (!entry->app->parsed()) continue;
+      nlohmann::json options = entry->options->values();
+      options["scale"] = name_of(entry->common.scaling(entry->method->default_scaling()));
+      return entry->method->run(entry->common, options);
     }
     return 2;
   }
@@ -86,18 +89,23 @@ void CommonOptions::declare(CLI::App& app, OptionSet& options) {
   app.add_option("-o,--output", model, "Where to write the model");
   app.add_option("--report", report, "Where to write the report (JSON)");
   data.declare(app);
-  options.add("--seed", seed, "Seed of everything random");
+  options.add("--seed", seed, "Seed of everything random")->check(non_negative());
   options.add("--scale", scale, "Scaling of the columns: none, minmax or standard; it belongs to the model")
       ->check(CLI::IsMember({"none", "minmax", "standard"}))
       ->default_str("the method's own");
   bias_option = options.add_flag("--bias,!--no-bias", bias,
                                  "A constant a class, never penalised (on unless the method says otherwise)");
-  options.add("--tolerance", tolerance, "When the solver stops; 0: the method's own")
-      ->check(CLI::NonNegativeNumber);
+  options.add("--tolerance", tolerance, "When the solver stops; 0: the method's own")->check(non_negative());
   options.add("--holdout", holdout, "Fraction of the training rows held out as test set, a class at a time")
-      ->check(CLI::Range(0.0, 0.999));
+      ->check(between(0.0, 0.999));
   options.add_choice("--class-weight", class_weight, {"none", "balanced"}, "Weights of the classes");
   app.add_flag("--quiet", quiet, "No progress and no table");
+}
+
+void CommonOptions::check_outputs() const {
+  for (const std::string& path : {model, report}) {
+    if (!path.empty()) require_writable(path);
+  }
 }
 
 std::vector<double> FitInput::weights(const Classes* classes) const {
@@ -106,6 +114,7 @@ std::vector<double> FitInput::weights(const Classes* classes) const {
 
 int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
+  common.check_outputs();
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
   ReadOptions read = common.data.resolved();

@@ -60,7 +60,7 @@ void CascadeMethod::declare(OptionSet& options) {
       "--loss", loss_, {"multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"},
       "Loss; multitask losses take qid: tasks, comma lists of positive tasks, or classes as 1-vs-rest");
   options.add("--levels", levels_, "Number of levels L")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->default_str("that of --phi or --mix, else 5");
   options.add("--phi", phi_, "Weight of each level's penalty, comma separated, or one for all")
       ->delimiter(',')
@@ -70,11 +70,10 @@ void CascadeMethod::declare(OptionSet& options) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->default_str("0 to 1 in equal steps");
-  options.add("--smoothing", smoothing_, "mu of the smoothed hinge (batch)")->check(CLI::PositiveNumber);
+  options.add("--smoothing", smoothing_, "mu of the smoothed hinge (batch)")->check(positive());
   options.add_flag("--anneal,!--no-anneal", anneal_, "Reach a small smoothing through larger ones");
-  options.add("--max-iterations", max_iterations_, "Most solver iterations a level")
-      ->check(CLI::PositiveNumber);
-  options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(CLI::Range(2, 100));
+  options.add("--max-iterations", max_iterations_, "Most solver iterations a level")->check(positive());
+  options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(between(2, 100));
   options
       .add("--phi-scales", grid_.scales, "Grid of each level's phi, relative to the one that uses no feature")
       ->delimiter(',')
@@ -82,8 +81,8 @@ void CascadeMethod::declare(OptionSet& options) {
   joint_.declare(options);
   options.add_flag("--online", online_,
                    "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
-  options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(CLI::PositiveNumber);
-  options.add("--passes", passes_, "Online: passes over the data")->check(CLI::PositiveNumber);
+  options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(positive());
+  options.add("--passes", passes_, "Online: passes over the data")->check(positive());
   options.add_flag("--stream", stream_,
                    "Online: read svmlight lines one at a time; a file is read twice, first for its classes");
   options
@@ -93,7 +92,7 @@ void CascadeMethod::declare(OptionSet& options) {
       ->allow_extra_args(false);
   options.add("--resume", resume_, "Online: a model to go on from, with its options");
   options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   options.add_flag("--regret", regret_, "Online: report the regret of eq. (6) against the batch cascade");
 }
 
@@ -128,6 +127,7 @@ void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, C
 int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& options) {
   if (!stream_) return Method::run(common, options);
   if (!online_) throw InputError("--stream belongs to --online");
+  common.check_outputs();
   return run_stream(common, options);
 }
 

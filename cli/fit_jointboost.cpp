@@ -58,9 +58,9 @@ class JointBoostMethod : public Method {
     return "JointBoost: GentleBoost whose stumps are shared by sets of classes";
   }
   void declare(OptionSet& options) override {
-    options.add("--rounds", rounds_, "How many stumps to add")->check(CLI::PositiveNumber);
+    options.add("--rounds", rounds_, "How many stumps to add")->check(positive());
     options.add("--bins", bins_, "Quantile bins a column, 2 to 256; 0: every threshold")
-        ->check(CLI::Range(0, 256));
+        ->check(between(0, 256));
   }
   FitResult fit(FitInput& input) override;
 

@@ -37,10 +37,9 @@ class OneVsRestMethod : public Method {
     return "One against the rest: each class chooses features of its own, greedily, fully corrective";
   }
   void declare(OptionSet& options) override {
-    options.add("--features", features_, "How many features each class chooses")->check(CLI::PositiveNumber);
+    options.add("--features", features_, "How many features each class chooses")->check(positive());
     declare_pool(options, pool_);
-    options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")
-        ->check(CLI::NonNegativeNumber);
+    options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")->check(non_negative());
   }
   FitResult fit(FitInput& input) override;
 

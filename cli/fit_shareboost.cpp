@@ -31,6 +31,15 @@ double test_error(PathScores& test, const ShareBoostResult& result) {
   return error_rate(test_scores(test, result), test.truth(), test.weights());
 }
 
+/// Scores of a model that has chosen nothing.
+Grid<double> constant_scores(Index rows, Index classes, const std::vector<double>& bias) {
+  Grid<double> scores(rows, classes);
+  for (std::size_t c = 0; c < bias.size(); ++c) {
+    std::fill_n(scores.column(static_cast<Index>(c)), rows, bias[c]);
+  }
+  return scores;
+}
+
 /// Rows held out to see when more features stop helping.
 struct Validation {
   Validation(FitInput& input, const Classes& classes, double fraction)
@@ -66,7 +75,7 @@ class ShareBoostMethod : public Method {
     options
         .add("--features", features_,
              "How many features to choose; every smaller number is kept in the model")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->default_str("20, or all if there are fewer");
     declare_pool(options, pool_);
     declare_deform(options, deform_);
@@ -75,32 +84,31 @@ class ShareBoostMethod : public Method {
         "What makes a candidate the best: the l1 or l2 norm of its gradient, or the decrease of "
         "the loss along it, with the best new column, or after correcting all");
     options.add("--shortlist", shortlist_, "Candidates that the rules line, column and exact try; 0: all")
-        ->check(CLI::NonNegativeNumber);
+        ->check(non_negative());
     options.add("--per-round", per_round_, "Candidates (or groups) that enter in one round")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     options.add("--groups", groups_, "File of groups that enter together: a line of columns each");
     options.add("--costs", costs_, "File of costs, one a group (without --groups one a candidate)");
-    options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")
-        ->check(CLI::NonNegativeNumber);
+    options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")->check(non_negative());
     options.add("--smooth-l1", penalty_.l1, "Weight of the smoothed sum of magnitudes")
-        ->check(CLI::NonNegativeNumber);
+        ->check(non_negative());
     options
         .add("--smooth-l1linf", penalty_.l1_linf,
              "Weight of the smoothed sum of each feature's largest magnitude")
-        ->check(CLI::NonNegativeNumber);
+        ->check(non_negative());
     options.add("--beta", penalty_.beta, "Sharpness of the smoothed penalties, at least 1")
-        ->check(CLI::Range(1.0, 1e6));
+        ->check(between(1.0, 1e6));
     options.add("--validation", validation_, "Fraction of the training rows that decide when to stop")
-        ->check(CLI::Range(0.0, 0.9));
+        ->check(between(0.0, 0.9));
     options.add("--patience", patience_, "Features without a lower validation error before stopping")
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     options.add_choice("--solver", solver_, {"lbfgs", "newton", "nesterov"}, "Solver of the corrective step");
     options
         .add("--round-tolerance", round_tolerance_,
              "End a round's correction when its gradient has fallen to this part; 0: by --tolerance only")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(between(0.0, 1.0));
     options.add("--folds", folds_, "Choose the number of features by cross-validation over this many folds")
-        ->check(CLI::Range(0, 100));
+        ->check(between(0, 100));
     options.add("--plot", plot_, "Where to draw the errors against the number of features (SVG)");
   }
   FitResult fit(FitInput& input) override;
@@ -296,14 +304,20 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);
 
   report["rounds"] = nlohmann::json::array();
+  const auto add_errors = [&](const ShareBoostResult& so_far, const Grid<double>& scores,
+                              nlohmann::json& into) {
+    into["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
+    if (!test) {
+      into["coverage"] = coverage(scores, classes.of_row, input.train.weight);
+      return;
+    }
+    const Grid<double> of_test = test_scores(*test, so_far);
+    into["test_error"] = error_rate(of_test, test->truth(), test->weights());
+    into["coverage"] = coverage(of_test, test->truth(), test->weights());
+  };
   const auto after_round = [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
     nlohmann::json round = round_report(so_far, input.train.column_names);
-    round["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
-    if (test) {
-      const ClassMetrics metrics = class_metrics(test_scores(*test, so_far), test->truth(), test->weights());
-      round["test_error"] = metrics.error;
-      round["coverage"] = metrics.coverage;
-    }
+    add_errors(so_far, scores, round);
     bool go_on = true;
     if (validation) {
       round["validation_error"] = test_error(*held_out, so_far);
@@ -329,6 +343,10 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   report["penalty"] = end.penalty;
   report["converged"] = end.converged;
   report["stop"] = text_of(result.stop);
+  if (report["rounds"].empty()) {
+    add_errors(result, constant_scores(input.train.rows(), classes.count(), result.stages.front().bias),
+               report);
+  }
   for (const auto& round : report["rounds"]) {  // the errors are those of the stage in use
     if (round["features_used"] > model->stages[static_cast<std::size_t>(model->stage)].features) break;
     for (const char* key : {"train_error", "validation_error", "test_error", "coverage"}) {

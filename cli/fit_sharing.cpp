@@ -66,17 +66,14 @@ void SharingMethod::declare(OptionSet& options) {
   options.add("--high-value", options_.map.high_value, "frequency: value of a typical word");
   options.add("--low-value", options_.map.low_value, "frequency: value of a foreign word");
   options.add_choice("--kernel", kernel_, {"none", "gaussian", "polynomial"}, "Mercer kernel");
-  options.add("--sigma", options_.kernel.sigma, "gaussian: exp(-|a - b|^2 / (2 sigma))")
-      ->check(CLI::PositiveNumber);
-  options.add("--degree", options_.kernel.degree, "polynomial: (<a, b> + offset)^degree")
-      ->check(CLI::PositiveNumber);
-  options.add("--offset", options_.kernel.offset, "polynomial: the offset")->check(CLI::NonNegativeNumber);
+  options.add("--sigma", options_.kernel.sigma, "gaussian: exp(-|a - b|^2 / (2 sigma))")->check(positive());
+  options.add("--degree", options_.kernel.degree, "polynomial: (<a, b> + offset)^degree")->check(positive());
+  options.add("--offset", options_.kernel.offset, "polynomial: the offset")->check(non_negative());
   options.add("--budget", options_.budget, "Most mistakes a kernel keeps, the oldest is forgotten; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   options.add_choice("--update", update_, {"perceptron", "pa"},
                      "Step on a mistake, or the passive-aggressive one on every margin below 1");
-  options.add("--aggressiveness", options_.aggressiveness, "pa: the largest step")
-      ->check(CLI::PositiveNumber);
+  options.add("--aggressiveness", options_.aggressiveness, "pa: the largest step")->check(positive());
   options.add_flag("--average", options_.average,
                    "Predict, after learning, with the mean of the weights over time");
   options.add_flag("--binary", options_.binary, "Every value other than 0 counts as 1");
@@ -90,7 +87,7 @@ void SharingMethod::declare_stream(OptionSet& options) {
   options
       .add("--hash", stream_.hash,
            "Hash features to this many bits instead of remembering them; 0: no hashing")
-      ->check(CLI::Range(0, 30));
+      ->check(between(0, 30));
   options.add_flag(
       "--follow", stream_.follow,
       "Answer each line with its prediction before learning from it; lines without a label are only "
@@ -98,7 +95,7 @@ void SharingMethod::declare_stream(OptionSet& options) {
   options.add("--checkpoint", stream_.checkpoint,
               "Save the model here on the way, and go on from it if it is there");
   options.add("--every", stream_.every, "Examples between two checkpoints; 0: only at the end")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   options.add_flag(
       "--skip,!--no-skip", stream_.skip,
       "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)");
@@ -249,6 +246,7 @@ nlohmann::json SharingMethod::report(SharingStream& stream, const CommonOptions&
 int SharingMethod::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
   check(common);
+  common.check_outputs();
   ThreadPool threads(common.data.threads);
   const nlohmann::json about = {{"method", name()}, {"options", options}};
   SharingStream stream(start_model(common), stream_, about);

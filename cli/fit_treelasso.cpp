@@ -25,10 +25,10 @@ class TreeLassoMethod : public Method {
                 "cluster (agglomerative clustering of the outputs), random, or a file of lines 'node height "
                 "child ...'");
     options.add("--lambda", lambda_, "Weight of the penalty")
-        ->check(CLI::NonNegativeNumber)
+        ->check(non_negative())
         ->default_str("chosen by cross-validation");
-    options.add("--smoothing", smoothing_, "mu of the smoothed hinge")->check(CLI::PositiveNumber);
-    options.add("--folds", folds_, "Folds of the cross-validation of lambda")->check(CLI::Range(2, 100));
+    options.add("--smoothing", smoothing_, "mu of the smoothed hinge")->check(positive());
+    options.add("--folds", folds_, "Folds of the cross-validation of lambda")->check(between(2, 100));
     joint_.declare(options);
   }
   FitResult fit(FitInput& input) override;

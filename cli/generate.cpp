@@ -39,17 +39,17 @@ class GenerateCommand : public Command {
         ->capture_default_str();
     app.add_option("--noise", options_.noise, "blocks: fraction of the rows with one block zeroed")
         ->capture_default_str();
-    app.add_option("--tasks", options_.tasks, "task-tree: tasks")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    app.add_option("--tasks", options_.tasks, "task-tree: tasks")->check(positive())->capture_default_str();
     app.add_option("--positives", options_.positives,
                    "task-tree: positive rows a task, as many negative ones")
-        ->check(CLI::PositiveNumber)
+        ->check(positive())
         ->capture_default_str();
     app.add_option("--irrelevant", options_.irrelevant, "task-tree: columns without meaning")
-        ->check(CLI::NonNegativeNumber)
+        ->check(non_negative())
         ->capture_default_str();
-    app.add_option("--seed", options_.seed, "Seed of all random choices")->capture_default_str();
+    app.add_option("--seed", options_.seed, "Seed of all random choices")
+        ->check(non_negative())
+        ->capture_default_str();
     app.footer(list_of_sets());
   }
   int run() override {

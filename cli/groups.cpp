@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "sharelearn/data/read.hpp"
@@ -75,7 +76,7 @@ std::vector<double> read_costs(const std::string& path) {
   std::vector<double> costs;
   for (const Word& word : words_of({bytes.data(), bytes.size()})) {
     double cost = 0;
-    if (!parse(word.text, cost) || !(cost > 0)) {
+    if (!parse(word.text, cost) || !(cost > 0) || !std::isfinite(cost)) {
       throw InputError(
           fmt::format("{}, line {}: expected a positive cost, got '{}'", path, word.line, word.text));
     }

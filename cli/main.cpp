@@ -43,12 +43,16 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-/// CLI11 prints a half-open range with the largest double; say what is wanted instead.
-std::string readable(std::string message) {
-  const std::size_t range = message.find(" not in range 0.000000 to 17976931348623157");
-  if (range == std::string::npos) return message;
-  const bool negative = message.find("Value -") != std::string::npos;
-  return message.substr(0, range) + (negative ? " is negative" : " is not above 0");
+/// A word where a command or a method was expected, in words; empty if there is none.
+std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
+  const auto known = app.get_subcommands([](const CLI::App*) { return true; });
+  int at = 0;
+  while (app.get_parent() != nullptr && at < argc && argv[at] != app.get_name()) ++at;
+  if (known.empty() || at + 1 >= argc || argv[at + 1][0] == '-') return "";
+  std::string names;
+  for (const CLI::App* command : known) names += (names.empty() ? "" : ", ") + command->get_name();
+  return fmt::format("there is no {} '{}', expected one of {}",
+                     app.get_parent() == nullptr ? "command" : "method", argv[at + 1], names);
 }
 
 int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -57,7 +61,8 @@ int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   std::string path;
   for (const CLI::App* at = last; at != nullptr; at = at->get_parent())
     path = at->get_name() + (path.empty() ? "" : " ") + path;
-  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", readable(error.what()),
+  const std::string unknown = unknown_subcommand(*last, argc, argv);
+  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", unknown.empty() ? error.what() : unknown,
              suggestion(app, argc, argv), path);
   return 2;
 }

@@ -34,6 +34,8 @@ struct CommonOptions {
   bool quiet = false;
 
   void declare(CLI::App& app, OptionSet& options);
+  /// Throws InputError if the model or the report could not be written.
+  void check_outputs() const;
   /// The bias as the user said, or the method's own default.
   bool bias_or(bool otherwise) const {
     return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;

@@ -16,6 +16,22 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
   return read_dataset(path, read, threads);
 }
 
+void ModelInput::declare(CLI::App& app, const std::string& what) {
+  app.add_option("MODEL", model, "A model that fit wrote")->required();
+  app.add_option("DATA", data, what)->required();
+  app.add_option("--features", features, "Use the model of at most this many features")
+      ->check(non_negative());
+  app.add_option("--levels", levels, "Use the first so many levels of a cascade")->check(positive());
+  reading.declare(app);
+}
+
+ModelPtr ModelInput::load() const {
+  ModelPtr loaded = load_model(model);
+  if (features >= 0) use_features(*loaded, features);
+  if (levels > 0) use_levels(*loaded, levels);
+  return loaded;
+}
+
 void use_features(Model& model, Index count) {
   auto* linear = dynamic_cast<LinearModel*>(&model);
   if (linear == nullptr || linear->increments) {

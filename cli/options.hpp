@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "number_checks.hpp"
+
 namespace sharelearn::cli {
 
 class OptionSet {

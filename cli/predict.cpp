@@ -18,30 +18,22 @@ class PredictCommand : public Command {
   std::string_view name() const override { return "predict"; }
   std::string_view summary() const override { return "Predict the rows of a file: predict MODEL DATA"; }
   void declare(CLI::App& app) override {
-    app.add_option("MODEL", model_, "A model that fit wrote")->required();
-    app.add_option("DATA", data_, "Data to predict, with or without labels; - is standard input")->required();
     app.add_option("-o,--output", output_, "Where to write the predictions")->capture_default_str();
     auto* scores =
         app.add_flag("--scores", scores_, "The score of every class, under a line with their names");
     auto* proba = app.add_flag("--proba", proba_, "The probability of every class, likewise");
-    auto* top = app.add_option("--top", top_, "The N best classes, best first")->check(CLI::PositiveNumber);
+    auto* top = app.add_option("--top", top_, "The N best classes, best first")->check(positive());
     scores->excludes(proba)->excludes(top);
     proba->excludes(top);
-    app.add_option("--features", features_, "Use the model of at most this many features")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--levels", levels_, "Use the first so many levels of a cascade")
-        ->check(CLI::PositiveNumber);
-    data_options_.declare(app);
+    input_.declare(app, "Data to predict, with or without labels; - is standard input");
   }
   int run() override;
 
  private:
-  std::string model_, data_, output_ = "-";
+  ModelInput input_;
+  std::string output_ = "-";
   bool scores_ = false, proba_ = false;
   Index top_ = 0;
-  Index features_ = -1;
-  Index levels_ = 0;
-  DataOptions data_options_;
 };
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -86,11 +78,10 @@ std::string label_of(const Grid<double>& scores, Index row, Index count, const M
 }
 
 int PredictCommand::run() {
-  const ModelPtr model = load_model(model_);
-  if (features_ >= 0) use_features(*model, features_);
-  if (levels_ > 0) use_levels(*model, levels_);
-  ThreadPool threads(data_options_.threads);
-  const Dataset data = read_for_model(*model, data_, data_options_, false, threads);
+  if (output_ != "-") require_writable(output_);
+  const ModelPtr model = input_.load();
+  ThreadPool threads(input_.reading.threads);
+  const Dataset data = read_for_model(*model, input_.data, input_.reading, false, threads);
   Grid<double> scores = model->scores(data, threads);
   if (proba_) {
     if (model->outputs_are() == OutputKind::value)

@@ -3,10 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+#include <chrono>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 
+#include "groups.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/induced_products.hpp"
@@ -32,6 +36,13 @@ std::string_view text_of(StructuralStop stop) {
       return "cancelled";
   }
   return "";
+}
+
+/// Features with a weight; those of one pool have the same number of columns.
+Index features_of(const StructuralResult& result, const StructuralStage& stage) {
+  std::set<Index> used;
+  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
+  return std::ssize(used);
 }
 
 /// A stage's weights with a place for every design column of `columns`.
@@ -65,6 +76,72 @@ std::vector<nlohmann::json> errors_of_stages(const StructuralResult& result, con
   }
   return errors;
 }
+
+/// The rounds of one lambda: what has a weight after each, and how it does on the test set.
+class RoundReports {
+ public:
+  RoundReports(const Pool& pool, const StructuralBooster& booster, const FitInput& input,
+               const Scaling& scaling)
+      : pool_(pool), booster_(booster), input_(input), scaling_(scaling) {}
+
+  nlohmann::json entry(Index round, const ActiveSetSolver& solver, double score, double lambda) {
+    nlohmann::json report{{"round", round},
+                          {"features", nlohmann::json::array()},
+                          {"score", score},
+                          {"objective", solver.objective(lambda)},
+                          {"loss", solver.loss_value()}};
+    std::set<Index> used;
+    for (const auto& [slot, candidate] : weighted(solver)) {
+      used.insert(candidate);
+      if (!named_.insert(candidate).second) continue;
+      report["features"].push_back(pool_.feature(candidate)->describe(input_.train.column_names));
+    }
+    report["features_used"] = used.size();
+    report["seconds"] = std::chrono::duration<double>(Clock::now() - start_).count();
+    return report;
+  }
+
+  Grid<double> test_scores(const ActiveSetSolver& solver) {
+    const Dataset& test = *input_.test;
+    Grid<double> scores(test.rows(), solver.outputs());
+    const std::vector<double> bias = solver.bias();
+    for (Index c = 0; c < scores.cols() && !bias.empty(); ++c) {
+      std::fill_n(scores.column(c), scores.rows(), bias[static_cast<std::size_t>(c)]);
+    }
+    for (const auto& [slot, candidate] : weighted(solver)) {
+      auto [columns, fresh] = test_columns_.try_emplace(candidate, test.rows(), pool_.width());
+      if (fresh) pool_.feature(candidate)->evaluate(ScaledColumns(test.x, scaling_), columns->second, 0);
+      const float* x = columns->second.column(booster_.slots()[static_cast<std::size_t>(slot)].column);
+      for (Index c = 0; c < scores.cols(); ++c) {
+        const double weight = solver.row(slot)[static_cast<std::size_t>(c)];
+        for (Index i = 0; i < scores.rows(); ++i) scores(i, c) += weight * static_cast<double>(x[i]);
+      }
+    }
+    return scores;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// Slots with a weight that is not zero, and their candidates.
+  std::vector<std::pair<Index, Index>> weighted(const ActiveSetSolver& solver) const {
+    std::vector<std::pair<Index, Index>> result;
+    for (Index slot = 0; slot < solver.size(); ++slot) {
+      const auto row = solver.row(slot);
+      if (std::any_of(row.begin(), row.end(), [](double w) { return w != 0; })) {
+        result.emplace_back(slot, booster_.slots()[static_cast<std::size_t>(slot)].candidate);
+      }
+    }
+    return result;
+  }
+
+  const Pool& pool_;
+  const StructuralBooster& booster_;
+  const FitInput& input_;
+  const Scaling& scaling_;
+  Clock::time_point start_ = Clock::now();
+  std::set<Index> named_;
+  std::map<Index, Grid<float>> test_columns_;
+};
 
 /// Two classes with one output become a model of two outputs, the first of which is zero.
 std::vector<double> doubled(const std::vector<double>& single) {
@@ -107,30 +184,29 @@ std::shared_ptr<LinearModel> model_of(const StructuralResult& result, const Stru
 void StructuralMethod::declare(OptionSet& options) {
   options.add_choice("--loss", loss_, structural_losses(), "What is learned");
   options.add_choice("--penalty", penalty_, penalties(), "On the weights of a feature");
-  options.add("--lambda", lambda_, "Weight of the penalty: one solution instead of a path")
-      ->check(CLI::NonNegativeNumber)
-      ->default_str("none: a path");
-  options.add("--path", path_, "Solutions from lambda_max down")->check(CLI::PositiveNumber);
+  auto* lambda = options.add("--lambda", lambda_, "Weight of the penalty: one solution instead of a path")
+                     ->check(non_negative())
+                     ->default_str("none: a path");
+  options.add("--path", path_, "Solutions from lambda_max down")->check(positive())->excludes(lambda);
   options.add("--path-min", path_min_, "The last lambda as a fraction of lambda_max")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(above(0.0, 1.0))
+      ->excludes(lambda);
   declare_pool(options, pool_);
   options.add("--degree", degree_, "products: 2, or 0 for products of products, induced as it goes")
       ->check(CLI::IsMember({0, 2}));
   options.add("--induce", induce_, "Candidates taken in a round; 0: a quarter of those there")
-      ->check(CLI::NonNegativeNumber);
-  options
-      .add("--rounds", rounds_,
-           "Rounds of induction for each lambda; 0: until no candidate violates optimality")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
+  options.add("--rounds", rounds_, "Rounds for each lambda; 0: until no candidate violates optimality")
+      ->check(non_negative());
   options.add_flag("--sequential", sequential_,
                    "Forward greedy: a round updates the best candidate's weights only (needs --rounds)");
   options.add("--epsilon", epsilon_, "regression: half the width of the insensitive zone")
-      ->check(CLI::NonNegativeNumber);
+      ->check(non_negative());
   options.add_choice("--solver", solver_, {"fast", "paper"},
                      "paper: one row at a time by the paper's update");
   options.add("--cost", cost_file_, "File of numbers > 0, one for each candidate, that multiply its penalty");
   options.add("--folds", folds_, "Choose lambda by cross-validation over this many folds")
-      ->check(CLI::Range(0, 100));
+      ->check(between(0, 100));
   options.add_choice("--select", select_, {"error", "coverage"}, "What cross-validation looks at");
   options.add_flag("--one-standard-error,!--least-error", one_standard_error_,
                    "The largest lambda within one standard error of the best, or the best itself");
@@ -141,25 +217,6 @@ std::unique_ptr<Pool> StructuralMethod::build_pool(const Matrix& x, const Struct
   if (pool_.name == "products" && degree_ == 0) return std::make_unique<InducedProductPool>(x);
   return make_pool({x, labels.classes.of_row, labels.classes.count()}, pool_, input.context.seed,
                    input.context.threads);
-}
-
-std::vector<double> StructuralMethod::read_costs() const {
-  std::vector<double> costs;
-  if (cost_file_.empty()) return costs;
-  const std::vector<char> text = read_bytes(cost_file_, Index{1} << 32);
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (true) {
-    while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t' || *at == ',')) ++at;
-    if (at == end) return costs;
-    double value = 0;
-    const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || !(value > 0) || !std::isfinite(value)) {
-      throw InputError(fmt::format("{}: number {} is not a cost > 0", cost_file_, costs.size() + 1));
-    }
-    costs.push_back(value);
-    at = next;
-  }
 }
 
 StructuralOptions StructuralMethod::learner_options(const FitInput& input, const Loss& loss,
@@ -173,7 +230,7 @@ StructuralOptions StructuralMethod::learner_options(const FitInput& input, const
   options.induce = induce_;
   options.rounds = rounds_;
   options.corrective = !sequential_;
-  options.cost = read_costs();
+  if (!cost_file_.empty()) options.cost = read_costs(cost_file_);
   if (solver_ == "paper" || sequential_) {
     options.rows = row_update(loss, penalty);
     options.max_steps = 1000000;
@@ -198,18 +255,21 @@ nlohmann::json StructuralMethod::stage_report(const StructuralResult& result) co
           {"loss", stage.loss},
           {"penalty", stage.penalty},
           {"gap", stage.gap},
+          {"score", stage.score},
           {"nonzero_rows", stage.columns.size()},
           {"nonzero_weights", nonzero},
-          {"features_used", stage.columns.size()},
+          {"features_used", features_of(result, stage)},
           {"induction_rounds", stage.rounds},
           {"steps", stage.steps},
           {"stop", text_of(stage.stop)},
           {"seconds", stage.seconds}};
 }
 
-/// The place on the grid: the least mean error, or the largest lambda within one standard error of it.
-Index StructuralMethod::choose_by_folds(const FitInput& input, const StructuralLabels& labels,
-                                        const std::vector<double>& grid, nlohmann::json& report) const {
+/// The place on the grid: the least mean error, or the largest lambda within one standard error of it; none
+/// if it was cancelled.
+std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, const StructuralLabels& labels,
+                                                       const std::vector<double>& grid,
+                                                       nlohmann::json& report) const {
   std::vector<std::int32_t> strata = labels.classes.of_row;
   if (strata.empty()) strata.assign(static_cast<std::size_t>(input.train.rows()), 0);
   std::vector<std::vector<double>> errors(grid.size());
@@ -225,6 +285,7 @@ Index StructuralMethod::choose_by_folds(const FitInput& input, const StructuralL
     const auto pool = build_pool(train.x, known, input);
     StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty), input.context);
     const StructuralResult path = structural_path(booster, grid, input.context);
+    if (path.stages.size() < grid.size()) return std::nullopt;
     const auto of_stages = errors_of_stages(path, test, scaling, labels_for(loss_, test, &labels.names),
                                             loss->outputs(), input.context.threads);
     for (std::size_t l = 0; l < of_stages.size(); ++l) {
@@ -269,22 +330,32 @@ FitResult StructuralMethod::fit(FitInput& input) {
   nlohmann::json report;
   report["rounds"] = nlohmann::json::array();
   const std::vector<double> grid = lambdas(booster.lambda_max());
+  std::optional<StructuralLabels> test_labels;
+  if (input.test) test_labels = labels_for(loss_, *input.test, &labels.names);
+  std::optional<RoundReports> rounds;
   if (lambda_ >= 0) {
+    rounds.emplace(*pool, booster, input, scaling);
     booster.after_round([&](Index round, const ActiveSetSolver& solver, double score) {
-      report["rounds"].push_back(
-          {{"round", round},
-           {"objective", solver.objective(lambda_)},
-           {"loss", solver.loss_value()},
-           {"score", score},
-           {"features_used", solver.size()},
-           {"train_error", errors_of(labels, solver.scores(), input.train.weight)["error"]}});
+      if (round == 0) return;  // nothing was chosen yet
+      nlohmann::json entry = rounds->entry(round, solver, score, lambda_);
+      entry["train_error"] = errors_of(labels, solver.scores(), input.train.weight)["error"];
+      if (input.test) {
+        entry["test_error"] =
+            errors_of(*test_labels, rounds->test_scores(solver), input.test->weight)["error"];
+      }
+      report["rounds"].push_back(std::move(entry));
     });
   }
   std::vector<nlohmann::json> train_errors;
+  std::size_t described = 0;  // features that a round before has named
   const StructuralResult result = structural_path(
       booster, grid, input.context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
         train_errors.push_back(errors_of(labels, scores, input.train.weight));
         nlohmann::json round = stage_report(so_far);
+        round["features"] = nlohmann::json::array();
+        for (; described < so_far.features.size(); ++described) {
+          round["features"].push_back(so_far.features[described]->describe(input.train.column_names));
+        }
         round["train_error"] = train_errors.back()["error"];
         input.context.monitor.progress("lambdas", static_cast<Index>(so_far.stages.size()),
                                        static_cast<Index>(grid.size()),
@@ -294,8 +365,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
       });
   std::vector<nlohmann::json> test_errors;
   if (input.test) {
-    test_errors = errors_of_stages(result, *input.test, scaling,
-                                   labels_for(loss_, *input.test, &labels.names), loss->outputs(), threads);
+    test_errors = errors_of_stages(result, *input.test, scaling, *test_labels, loss->outputs(), threads);
     for (std::size_t l = 0; lambda_ < 0 && l < test_errors.size(); ++l) {
       report["rounds"][l]["test_error"] = test_errors[l]["error"];
       if (test_errors[l].contains("coverage")) report["rounds"][l]["coverage"] = test_errors[l]["coverage"];
@@ -304,7 +374,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
   auto model = model_of(result, labels, input.train, scaling);
   if (folds_ > 1) {
     FitInput again{std::move(raw), std::nullopt, input.common, input.context};
-    model->stage = choose_by_folds(again, labels, grid, report);
+    model->stage = choose_by_folds(again, labels, grid, report).value_or(model->stage);
   }
 
   const auto at = static_cast<std::size_t>(model->stage);

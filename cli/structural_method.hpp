@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,8 @@ class StructuralMethod : public Method {
                                    const FitInput& input) const;
   StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty) const;
   std::vector<double> lambdas(double lambda_max) const;
-  std::vector<double> read_costs() const;
-  Index choose_by_folds(const FitInput& input, const StructuralLabels& labels,
-                        const std::vector<double>& grid, nlohmann::json& report) const;
+  std::optional<Index> choose_by_folds(const FitInput& input, const StructuralLabels& labels,
+                                       const std::vector<double>& grid, nlohmann::json& report) const;
   nlohmann::json stage_report(const StructuralResult& result) const;
 
   double lambda_ = -1;

@@ -52,10 +52,12 @@ std::unique_ptr<Loss> make_loss(const std::string& loss, const StructuralLabels&
 nlohmann::json errors_of(const StructuralLabels& labels, const Grid<double>& scores,
                          const std::vector<double>& weights) {
   if (labels.kind == OutputKind::value) {
-    const ValueMetrics metrics = value_metrics(scores, labels.values);
+    const ValueMetrics metrics = value_metrics(scores, labels.values, weights);
     return {{"error", metrics.root_mean_square}, {"mean_absolute", metrics.mean_absolute}};
   }
-  if (labels.kind == OutputKind::tasks) return {{"error", task_metrics(scores, labels.tasks).error}};
+  if (labels.kind == OutputKind::tasks) {
+    return {{"error", task_metrics(scores, labels.tasks, weights).error}};
+  }
   if (!labels.binary) {
     const ClassMetrics metrics = class_metrics(scores, labels.classes.of_row, weights);
     return {{"error", metrics.error}, {"coverage", metrics.coverage}};

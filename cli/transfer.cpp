@@ -31,12 +31,13 @@ class TransferCommand : public Command {
     app.add_option("--loss", loss_, "Loss of the new tasks")->capture_default_str();
     app.add_option("--components", options_.components, "Batch: singular vectors of each level's weights")
         ->capture_default_str()
-        ->check(CLI::PositiveNumber);
+        ->check(positive());
     app.add_option("--phi", options_.cascade.phi, "Batch: penalty of each level on the projected weights")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->default_str("0");
     app.add_option("--smoothing", options_.cascade.smoothing, "Batch: mu of the smoothed hinge")
+        ->check(positive())
         ->capture_default_str();
     app.add_flag("--each-level", each_level_,
                  "Batch: project onto each level's own weights, not onto their sum so far");
@@ -121,6 +122,9 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
 }
 
 int TransferCommand::run() {
+  for (const std::string& path : {output_, report_}) {
+    if (!path.empty()) require_writable(path);
+  }
   const ModelPtr model = load_model(model_);
   ThreadPool threads(data_options_.threads);
   const auto monitor = terminal_monitor(quiet_);

@@ -28,11 +28,30 @@ T load(const char* p, bool big_endian) {
   return value;
 }
 
+/// A number of IEEE 754's binary16, as numpy's float16 is stored.
+struct Half {
+  std::uint16_t bits;
+  operator float() const {
+    const int exponent = bits >> 10 & 0x1F;
+    const auto fraction = static_cast<float>(bits & 0x3FF);
+    float size = std::ldexp(fraction, -24);  // zero and the subnormal numbers
+    if (exponent == 0x1F) {
+      size = fraction == 0 ? HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
+    } else if (exponent > 0) {
+      size = std::ldexp(1024 + fraction, exponent - 25);
+    }
+    return (bits & 0x8000) != 0 ? -size : size;
+  }
+};
+
 /// Calls use(T{}) with the type of the layout's numbers.
 template <class Use>
 void with_type(const ArrayLayout& layout, const Use& use) {
   const bool is_signed = layout.kind == ElementKind::signed_integer;
-  if (layout.kind == ElementKind::real) return layout.element_bytes == 4 ? use(float{}) : use(double{});
+  if (layout.kind == ElementKind::real) {
+    if (layout.element_bytes == 2) return use(Half{});
+    return layout.element_bytes == 4 ? use(float{}) : use(double{});
+  }
   switch (layout.element_bytes) {
     case 1:
       return is_signed ? use(std::int8_t{}) : use(std::uint8_t{});
@@ -90,7 +109,13 @@ std::string label_text(const ArrayLayout& layout, const char* p) {
     with_type(layout, [&](auto type) {
       using T = decltype(type);
       const T value = load<T>(p, layout.big_endian);
-      text = sizeof(T) == 1 ? fmt::format("{}", static_cast<int>(value)) : fmt::format("{}", value);
+      if constexpr (sizeof(T) == 1) {
+        text = fmt::format("{}", static_cast<int>(value));
+      } else if constexpr (std::is_same_v<T, Half>) {
+        text = fmt::format("{}", static_cast<float>(value));
+      } else {
+        text = fmt::format("{}", value);
+      }
     });
   }
   text.resize(std::min(text.size(), text.find('\0')));

@@ -57,11 +57,17 @@ class ColumnFinder {
 
   /// By name if the first line has it, else by number. `named` tells whether it was by name.
   Index find(const std::string& wanted, const char* what, bool& named) const {
-    for (std::size_t c = 0; c < first_.size(); ++c) {
-      if (first_[c].text == wanted && is_text(first_[c])) {
-        named = true;
-        return static_cast<Index>(c);
+    const auto has_name = [&](const Field& field) { return field.text == wanted && is_text(field); };
+    const auto found = std::find_if(first_.begin(), first_.end(), has_name);
+    if (found != first_.end()) {
+      if (std::any_of(found + 1, first_.end(), has_name)) {
+        throw InputError(
+            fmt::format("{}: the header names more than one column '{}'; give the number of the {} "
+                        "column, counted from 0",
+                        source_.name(), wanted, what));
       }
+      named = true;
+      return found - first_.begin();
     }
     const auto number = as_number(wanted);
     if (number && *number >= 0 && *number < static_cast<Index>(first_.size())) return *number;

@@ -63,7 +63,7 @@ void map_rows(const LabelColumn& labels, Classes& classes) {
 
 void require_labels(const Dataset& data) {
   if (data.label.empty()) {
-    throw InputError(fmt::format("{}: the data has no labels, and learning needs them", data.source));
+    throw InputError(fmt::format("{}: the data has no labels, and they are needed here", data.source));
   }
   for (std::size_t i = 0; i < data.label.id.size(); ++i) {
     if (data.label.id[i] < 0) {
@@ -151,6 +151,7 @@ Classes classes_of(const Dataset& data, Index least) {
 }
 
 Classes classes_of(const Dataset& data, const std::vector<std::string>& known) {
+  require_labels(data);
   Classes classes{known, {}};
   map_rows(data.label, classes);
   return classes;

@@ -47,7 +47,7 @@ void set_type(const ByteSource& source, std::string_view text, ArrayLayout& layo
   bool known = whole && bytes > 0 && bytes < (1 << 20);
   switch (type[1]) {
     case 'f':
-      layout.kind = ElementKind::real, known &= bytes == 4 || bytes == 8;
+      layout.kind = ElementKind::real, known &= bytes == 2 || bytes == 4 || bytes == 8;
       break;
     case 'i':
       layout.kind = ElementKind::signed_integer, known &= power;
@@ -69,9 +69,10 @@ void set_type(const ByteSource& source, std::string_view text, ArrayLayout& layo
   }
   if (!known) {
     fail(source,
-         fmt::format("arrays of type '{}' cannot be read; expected float32, float64, integers, bool or text "
-                     "(save with x.astype('float32'))",
-                     type));
+         fmt::format(
+             "arrays of type '{}' cannot be read; expected floats of 2, 4 or 8 bytes, integers, bool or text "
+             "(save with x.astype('float32'))",
+             type));
   }
 }
 

@@ -34,12 +34,9 @@ class StructuralBooster::Engine {
   StructuralRoundObserver observer;
   StructuralResult result;
   const Grid<double>& scores() const { return solver_.scores(); }
+  const std::vector<StructuralSlot>& slots() const { return slots_; }
 
  private:
-  struct Chosen {
-    Index candidate;
-    Index column;  ///< of the candidate's width() columns
-  };
   StructuralStop boost(double lambda, StructuralStage& stage);
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
   void induce(const std::vector<Ranked>& violators, Index most);
@@ -51,7 +48,7 @@ class StructuralBooster::Engine {
     return at < options_.cost.size() ? options_.cost[at] : 1.0;
   }
   void record(double lambda, StructuralStage& stage);
-  Index design_column(const Chosen& chosen);
+  Index design_column(const StructuralSlot& chosen);
 
   Pool& pool_;
   const Loss& loss_;
@@ -60,7 +57,7 @@ class StructuralBooster::Engine {
   Context context_;  // a copy: it is two references and a seed, and the caller's may be a temporary
   ActiveSetSolver solver_;
   PoolScan scan_;
-  std::vector<Chosen> slots_;
+  std::vector<StructuralSlot> slots_;
   std::unordered_map<Index, Grid<float>>
       owned_;                                ///< columns of chosen candidates that the pool does not store
   std::vector<char> active_;                 ///< candidate -> in the solver
@@ -121,11 +118,11 @@ void StructuralBooster::Engine::prune() {
   Index zero = 0;
   for (Index slot = 0; slot < solver_.size(); ++slot) zero += is_zero(solver_.row(slot)) ? 1 : 0;
   if (zero <= (solver_.size() - zero) / 3 + 10) return;
-  std::vector<Chosen> kept;
+  std::vector<StructuralSlot> kept;
   for (const Index slot : solver_.drop_zero_rows()) kept.push_back(slots_[static_cast<std::size_t>(slot)]);
   slots_ = std::move(kept);
   std::fill(active_.begin(), active_.end(), 0);
-  for (const Chosen& chosen : slots_) active_[static_cast<std::size_t>(chosen.candidate)] = 1;
+  for (const StructuralSlot& chosen : slots_) active_[static_cast<std::size_t>(chosen.candidate)] = 1;
   std::erase_if(owned_,
                 [&](const auto& entry) { return active_[static_cast<std::size_t>(entry.first)] == 0; });
 }
@@ -142,27 +139,28 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& 
     prune();
     induce(scan_.violators(lambda, active_), options_.induce > 0 ? options_.induce : default_induction());
   }
+  stage.rounds = 1;
   for (;;) {
     if (context_.monitor.cancelled()) return StructuralStop::cancelled;
     const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
     stage.steps += report.steps;
     solver_.refresh_scores();
-    double largest = 0;
     if (penalty_.is_norm()) {
       scan_.score(solver_.residual(), options_.cost, active_, lambda);
-      largest = scan_.largest_inactive(active_);
-      for (const double norm : solver_.dual_norms()) largest = std::max(largest, norm);
+      stage.score = scan_.largest_inactive(active_);
+      for (const double norm : solver_.dual_norms()) stage.score = std::max(stage.score, norm);
     }
-    stage.gap = solver_.gap(lambda, largest) / std::abs(solver_.objective(lambda));
-    if (observer) observer(stage.rounds, solver_, largest);
-    if (stage.gap <= options_.tolerance) return StructuralStop::optimal;
+    stage.gap = solver_.gap(lambda, stage.score) / std::abs(solver_.objective(lambda));
+    const bool is_optimal = stage.gap <= options_.tolerance;
     const std::vector<Ranked> violators =
-        penalty_.is_norm() ? scan_.violators(lambda, active_) : std::vector<Ranked>();
-    if (violators.empty()) {
-      if (!report.converged || ++tightenings > kMostTightenings) return StructuralStop::stalled;
+        penalty_.is_norm() && !is_optimal ? scan_.violators(lambda, active_) : std::vector<Ranked>();
+    if (!is_optimal && violators.empty() && report.converged && ++tightenings <= kMostTightenings) {
       inner *= 0.3;
       continue;
     }
+    if (observer) observer(stage.rounds, solver_, stage.score);
+    if (is_optimal) return StructuralStop::optimal;
+    if (violators.empty()) return StructuralStop::stalled;
     if (options_.rounds > 0 && stage.rounds >= options_.rounds) return StructuralStop::rounds;
     ++stage.rounds;
     const Index before = solver_.size();
@@ -182,7 +180,8 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
     if (context_.monitor.cancelled()) return StructuralStop::cancelled;
     scan_.score(solver_.residual(), options_.cost, none, 0);
     const std::vector<Ranked> best = scan_.violators(lambda, none);
-    if (observer) observer(stage.rounds, solver_, best.empty() ? 0 : best.front().score);
+    stage.score = best.empty() ? 0 : best.front().score;
+    if (observer) observer(stage.rounds, solver_, stage.score);
     if (best.empty()) return StructuralStop::optimal;
     if (stage.rounds >= options_.rounds) return StructuralStop::rounds;
     const Index candidate = best.front().candidate;
@@ -195,7 +194,7 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
   }
 }
 
-Index StructuralBooster::Engine::design_column(const Chosen& chosen) {
+Index StructuralBooster::Engine::design_column(const StructuralSlot& chosen) {
   const auto [entry, fresh] = design_.try_emplace(chosen.candidate, design_columns_);
   if (fresh) {
     result.features.push_back(pool_.feature(chosen.candidate));
@@ -256,6 +255,10 @@ const StructuralResult& StructuralBooster::result() const {
   return engine_->result;
 }
 
+const std::vector<StructuralSlot>& StructuralBooster::slots() const {
+  return engine_->slots();
+}
+
 const Grid<double>& StructuralBooster::scores() const {
   return engine_->scores();
 }
@@ -273,7 +276,8 @@ std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
 StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
                                  const Context& context, const StructuralStageObserver& after_stage) {
   for (const double lambda : lambdas) {
-    if (context.monitor.cancelled()) break;
+    // Even a run that is cancelled at once leaves a model: that of the bias.
+    if (context.monitor.cancelled() && !booster.result().stages.empty()) break;
     booster.solve(lambda);
     if (after_stage) after_stage(booster.result(), booster.scores());
   }

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 
 #include "sharelearn/model/bytes.hpp"
@@ -35,7 +36,9 @@ constexpr std::array kKinds{
 
 std::string read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot open the model file", path));
+  if (!file || std::filesystem::is_directory(path)) {
+    throw InputError(fmt::format("{}: cannot open it as a model file", path));
+  }
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) throw Failure(fmt::format("{}: cannot read the model file", path));
   return bytes;

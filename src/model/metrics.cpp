@@ -30,23 +30,29 @@ double weight_at(std::span<const double> weights, Index row) {
   return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(row)];
 }
 
-/// Area under the ROC curve by ranks; ties count half.
-double area_under_curve(std::vector<std::pair<double, bool>> scored) {
-  std::sort(scored.begin(), scored.end());
-  double positives = 0, rank_sum = 0;
-  for (std::size_t i = 0; i < scored.size();) {
-    std::size_t j = i;
-    while (j < scored.size() && scored[j].first == scored[i].first) ++j;
-    const double rank = static_cast<double>(i + j + 1) / 2;  // mean of ranks i+1 .. j
-    for (; i < j; ++i) {
-      if (!scored[i].second) continue;
-      ++positives;
-      rank_sum += rank;
+struct ScoredRow {
+  double score;
+  bool positive;
+  double weight;
+};
+
+/// Area under the ROC curve: the weight of the pairs in which the positive row has the higher score; ties
+/// count half.
+double area_under_curve(std::vector<ScoredRow> rows) {
+  std::sort(rows.begin(), rows.end(),
+            [](const ScoredRow& a, const ScoredRow& b) { return a.score < b.score; });
+  double positives = 0, negatives = 0, pairs = 0;
+  for (std::size_t i = 0; i < rows.size();) {
+    double positive_ties = 0, negative_ties = 0;
+    for (const double score = rows[i].score; i < rows.size() && rows[i].score == score; ++i) {
+      (rows[i].positive ? positive_ties : negative_ties) += rows[i].weight;
     }
+    pairs += positive_ties * (negatives + negative_ties / 2);
+    positives += positive_ties;
+    negatives += negative_ties;
   }
-  const double negatives = static_cast<double>(scored.size()) - positives;
   if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
-  return (rank_sum - positives * (positives + 1) / 2) / (positives * negatives);
+  return pairs / (positives * negatives);
 }
 
 }  // namespace
@@ -85,6 +91,19 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
     if (best[i] != truth[i]) wrong += weight;
   }
   return total > 0 ? wrong / total : 0;
+}
+
+double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                std::span<const double> weights) {
+  double places = 0, total = 0;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const std::int32_t y = truth[static_cast<std::size_t>(i)];
+    if (y < 0) continue;
+    const double weight = weight_at(weights, i);
+    places += weight * static_cast<double>(place_of(scores, i, y));
+    total += weight;
+  }
+  return total > 0 ? places / total : 0;
 }
 
 ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
@@ -128,39 +147,44 @@ std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
   return counts;
 }
 
-TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks) {
+TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::span<const double> weights) {
   TaskMetrics metrics;
   const std::size_t k = tasks.names.size();
   double wrong = 0, total = 0;
   for (std::size_t t = 0; t < k; ++t) {
-    std::vector<std::pair<double, bool>> scored;
-    double task_wrong = 0;
+    std::vector<ScoredRow> rows;
+    double task_wrong = 0, task_total = 0;
     for (Index i = 0; i < scores.rows(); ++i) {
       const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
       if (sign == 0) continue;
-      const double score = scores(i, static_cast<Index>(t));
-      scored.emplace_back(score, sign > 0);
-      if ((score > 0) != (sign > 0)) ++task_wrong;
+      const ScoredRow row{scores(i, static_cast<Index>(t)), sign > 0, weight_at(weights, i)};
+      rows.push_back(row);
+      task_total += row.weight;
+      if ((row.score > 0) != row.positive) task_wrong += row.weight;
     }
     wrong += task_wrong;
-    total += static_cast<double>(scored.size());
-    metrics.task_error.push_back(scored.empty() ? 0 : task_wrong / static_cast<double>(scored.size()));
-    metrics.area.push_back(area_under_curve(std::move(scored)));
+    total += task_total;
+    metrics.task_error.push_back(task_total > 0 ? task_wrong / task_total : 0);
+    metrics.area.push_back(area_under_curve(std::move(rows)));
   }
   metrics.error = total > 0 ? wrong / total : 0;
   return metrics;
 }
 
-ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth) {
+ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
+                           std::span<const double> weights) {
   ValueMetrics metrics;
+  double total = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
+    const double weight = weight_at(weights, static_cast<Index>(i));
     const double off = scores(static_cast<Index>(i), 0) - truth[i];
-    metrics.root_mean_square += off * off;
-    metrics.mean_absolute += std::abs(off);
+    metrics.root_mean_square += weight * off * off;
+    metrics.mean_absolute += weight * std::abs(off);
+    total += weight;
   }
-  const double count = std::max<double>(1, static_cast<double>(truth.size()));
-  metrics.root_mean_square = std::sqrt(metrics.root_mean_square / count);
-  metrics.mean_absolute /= count;
+  if (total == 0) return {};
+  metrics.root_mean_square = std::sqrt(metrics.root_mean_square / total);
+  metrics.mean_absolute /= total;
   return metrics;
 }
 

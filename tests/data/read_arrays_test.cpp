@@ -95,7 +95,18 @@ TEST(read_npy, reads_fortran_order_types_and_versions) {
   check(npy("<i8", "(2, 3)", bytes_of<std::int64_t>({1, 2, 3, 4, 5, 6}), false, 2));
   check(npy("|u1", "(2, 3)", "\x01\x02\x03\x04\x05\x06"));
   check(npy(">i2", "(2, 3)", std::string("\0\1\0\2\0\3\0\4\0\5\0\6", 12)));
+  check(npy("<f2", "(2, 3)", bytes_of<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600})));
   check(npy("<u4", "(2L, 3L)", bytes_of<std::uint32_t>({1, 2, 3, 4, 5, 6})));
+}
+
+TEST(read_npy, reads_every_kind_of_float16) {
+  const TemporaryFolder folder;
+  const std::string elements = bytes_of<std::uint16_t>({0x8000, 0x0001, 0x03FF, 0x0400, 0xBC01, 0x7BFF});
+  const Dataset data = read(folder.file("d.npy", npy("<f2", "(1, 6)", elements)), {.label_column = "none"});
+  EXPECT_EQ(row(data, 0),
+            (std::vector<float>{-0.0f, 0x1p-24f, 1023 * 0x1p-24f, 0x1p-14f, -(1 + 0x1p-10f), 65504}));
+  const std::string infinite = npy("<f2", "(1, 2)", bytes_of<std::uint16_t>({0x7C00, 0x3C00}));
+  EXPECT_THROW(read(folder.file("d.npy", infinite)), InputError);
 }
 
 TEST(read_npy, flattens_more_dimensions_alike_in_both_orders) {

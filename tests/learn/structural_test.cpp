@@ -375,5 +375,25 @@ TEST(structural, forward_greedy_adaboost_lowers_the_loss_every_round) {
   EXPECT_EQ(rounds, 26);
 }
 
+TEST(structural, rounds_are_counted_from_one_and_end_where_asked) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const auto losses = all_losses(dense);
+  const auto penalty = penalty_from("l1");
+  StructuralOptions options = precise(true);
+  options.induce = 1;
+  options.rounds = 2;
+  ThreadPool threads(1);
+  ColumnPool pool(x);
+  StructuralBooster booster(pool, *losses[0], *penalty, options, Context{threads});
+  std::vector<Index> numbers;
+  booster.after_round([&](Index number, const ActiveSetSolver& solver, double) {
+    numbers.push_back(number);
+    EXPECT_EQ(std::ssize(booster.slots()), solver.size());
+  });
+  EXPECT_EQ(booster.solve(0.01 * booster.lambda_max()).stop, StructuralStop::rounds);
+  EXPECT_EQ(numbers, (std::vector<Index>{1, 2}));
+}
+
 }  // namespace
 }  // namespace sharelearn

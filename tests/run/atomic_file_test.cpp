@@ -1,6 +1,8 @@
 #include "sharelearn/run/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -34,17 +36,38 @@ TEST_F(AtomicFile, replaces_the_content_and_leaves_no_other_file) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
-TEST_F(AtomicFile, a_missing_folder_is_a_failure_that_names_the_file) {
+TEST_F(AtomicFile, a_missing_folder_is_refused_with_the_name_of_the_file) {
   try {
     write_file(folder_ / "none" / "a.txt", "x");
     FAIL();
-  } catch (const Failure& error) {
+  } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("a.txt"), std::string::npos);
   }
 }
 
 TEST_F(AtomicFile, a_folder_is_no_file) {
   EXPECT_THROW(write_file(folder_, "x"), InputError);
+}
+
+TEST_F(AtomicFile, a_link_stays_one) {
+  write_file(folder_ / "a.txt", "one");
+  fs::create_symlink(folder_ / "a.txt", folder_ / "link");
+  write_file(folder_ / "link", "two");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(content(folder_ / "a.txt"), "two");
+}
+
+TEST_F(AtomicFile, a_pipe_is_written_to_and_stays_one) {
+  const fs::path path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_file(path, "one");
+  char bytes[8] = {};
+  EXPECT_EQ(::read(reader, bytes, sizeof bytes), 3);
+  EXPECT_STREQ(bytes, "one");
+  EXPECT_TRUE(fs::is_fifo(path));
+  ::close(reader);
 }
 
 }  // namespace

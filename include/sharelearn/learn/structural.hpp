@@ -29,7 +29,7 @@ struct StructuralOptions {
   bool bias = true;
   double tolerance = 1e-4;          ///< relative duality gap
   Index induce = 0;                 ///< candidates taken in a round; 0: by the number at hand
-  Index rounds = 0;                 ///< at most so many rounds of induction a lambda; 0: until none violates
+  Index rounds = 0;                 ///< at most so many rounds a lambda; 0: until no candidate violates
   int max_steps = 2000;             ///< of the solver in a round
   bool corrective = true;           ///< false: a round updates only the best candidate's row (forward greedy)
   std::vector<double> cost = {};    ///< of each candidate, > 0; empty: 1
@@ -46,6 +46,7 @@ struct StructuralStage {
   std::vector<double> bias;
   double objective = 0, loss = 0, penalty = 0;  ///< penalty: with lambda
   double gap = 0;                               ///< over the whole pool, relative to the objective
+  double score = 0;  ///< the largest dual norm of a candidate's gradient over its cost, at the end
   Index rounds = 0, steps = 0, induced = 0;
   StructuralStop stop = StructuralStop::optimal;
   double seconds = 0;  ///< since the start
@@ -57,7 +58,14 @@ struct StructuralResult {
   std::vector<StructuralStage> stages;
 };
 
-/// After a round: its number within the lambda, the solver (scores, weights) and the best violator's score.
+/// A row of the solver: one of the candidate's width() columns.
+struct StructuralSlot {
+  Index candidate;
+  Index column;
+};
+
+/// After a round: its number within the lambda (from 1; forward-greedy boosting has a 0, before its first),
+/// the solver (scores, weights) and the best violator's score.
 using StructuralRoundObserver = std::function<void(Index round, const ActiveSetSolver& solver, double score)>;
 using StructuralStageObserver =
     std::function<void(const StructuralResult& so_far, const Grid<double>& scores)>;
@@ -74,6 +82,8 @@ class StructuralBooster {
   const StructuralStage& solve(double lambda);
   void after_round(StructuralRoundObserver observer);
   const StructuralResult& result() const;
+  /// What the solver's slots are, in its order.
+  const std::vector<StructuralSlot>& slots() const;
   const Grid<double>& scores() const;
 
  private:

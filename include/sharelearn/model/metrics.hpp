@@ -33,6 +33,10 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights = {});
 
+/// Only the coverage: mean place of the true class in the ranking, 0 = first, over the rows of known classes.
+double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                std::span<const double> weights = {});
+
 /// Rows: true classes; columns: predictions. The last row counts rows of unknown classes.
 std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
                                                  std::span<const std::int32_t> truth);
@@ -42,12 +46,14 @@ struct TaskMetrics {
   std::vector<double> task_error;  ///< of each task
   std::vector<double> area;        ///< area under the ROC curve of each task; NaN with one class only
 };
-TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks);
+TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks,
+                         std::span<const double> weights = {});
 
 struct ValueMetrics {
   double root_mean_square = 0;
   double mean_absolute = 0;
 };
-ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth);
+ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
+                           std::span<const double> weights = {});
 
 }  // namespace sharelearn

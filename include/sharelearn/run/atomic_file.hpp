@@ -6,7 +6,11 @@
 
 namespace sharelearn {
 
-/// Replaces `path` by `content`. "-" writes to standard output.
+/// Throws InputError if `path` is a folder or its folder is not there or closed: better told before long work
+/// than after it.
+void require_writable(const std::string& path);
+
+/// Replaces `path` by `content`. "-" writes to standard output; a device or a pipe is written to as it is.
 void write_file(const std::string& path, std::string_view content);
 
 }  // namespace sharelearn

@@ -1,0 +1,53 @@
+#include "number_checks.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace sharelearn::cli {
+namespace {
+
+std::optional<double> finite_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// `expected` completes "expected a number ..."; `summary` stands in the help.
+template <class IsFine>
+CLI::Validator number_check(const std::string& expected, const std::string& summary, IsFine is_fine) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        const std::optional<double> value = finite_number(text);
+        return value && is_fine(*value) ? std::string()
+                                        : fmt::format("expected a number {}, found '{}'", expected, text);
+      },
+      summary);
+}
+
+}  // namespace
+
+CLI::Validator positive() {
+  return number_check("above 0", "POSITIVE", [](double value) { return value > 0; });
+}
+
+CLI::Validator non_negative() {
+  return number_check("of at least 0", "NONNEGATIVE", [](double value) { return value >= 0; });
+}
+
+CLI::Validator between(double low, double high) {
+  return number_check(fmt::format("from {} to {}", low, high), fmt::format("[{} - {}]", low, high),
+                      [=](double value) { return value >= low && value <= high; });
+}
+
+CLI::Validator above(double low, double high) {
+  return number_check(fmt::format("above {}, at most {}", low, high), fmt::format("({} - {}]", low, high),
+                      [=](double value) { return value > low && value <= high; });
+}
+
+}  // namespace sharelearn::cli

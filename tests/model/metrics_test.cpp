@@ -1,0 +1,61 @@
+#include "sharelearn/model/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sharelearn {
+namespace {
+
+/// Rows with small whole weights, and the same rows written out as often as they weigh.
+struct Weighted {
+  Grid<double> scores{4, 1};
+  std::vector<double> weights{1, 3, 2, 1};
+  Grid<double> repeated{7, 1};
+
+  Weighted() {
+    const double values[] = {0.5, -1.0, 0.5, 2.0};
+    Index at = 0;
+    for (Index i = 0; i < 4; ++i) {
+      scores(i, 0) = values[i];
+      for (double n = 0; n < weights[static_cast<std::size_t>(i)]; ++n) repeated(at++, 0) = values[i];
+    }
+  }
+};
+
+TEST(metrics, a_weight_of_a_row_with_a_task_is_that_many_rows) {
+  const Weighted rows;
+  const TaskMetrics weighted =
+      task_metrics(rows.scores, {.names = {"t"}, .sign = {1, 1, -1, 1}}, rows.weights);
+  const TaskMetrics repeated = task_metrics(rows.repeated, {.names = {"t"}, .sign = {1, 1, 1, 1, -1, -1, 1}});
+  EXPECT_DOUBLE_EQ(weighted.error, 5.0 / 7);
+  EXPECT_DOUBLE_EQ(weighted.error, repeated.error);
+  EXPECT_DOUBLE_EQ(weighted.area[0], repeated.area[0]);
+  EXPECT_DOUBLE_EQ(weighted.area[0], (0.5 * 2 + 2.0) / (5 * 2));  // 10 pairs: 2 tied, 2 in order
+}
+
+TEST(metrics, a_weight_of_a_row_with_a_value_is_that_many_rows) {
+  const Weighted rows;
+  const std::vector<double> truth{0, 0, 1, 1}, repeated_truth{0, 0, 0, 0, 1, 1, 1};
+  const ValueMetrics weighted = value_metrics(rows.scores, truth, rows.weights);
+  const ValueMetrics repeated = value_metrics(rows.repeated, repeated_truth);
+  EXPECT_DOUBLE_EQ(weighted.mean_absolute, 5.5 / 7);
+  EXPECT_DOUBLE_EQ(weighted.mean_absolute, repeated.mean_absolute);
+  EXPECT_DOUBLE_EQ(weighted.root_mean_square, std::sqrt(4.75 / 7));
+  EXPECT_DOUBLE_EQ(weighted.root_mean_square, repeated.root_mean_square);
+}
+
+TEST(metrics, coverage_is_the_mean_place_of_known_classes) {
+  Grid<double> scores(3, 3);
+  for (Index c = 0; c < 3; ++c) {
+    scores(0, c) = static_cast<double>(c);
+    scores(1, c) = 1;
+    scores(2, c) = static_cast<double>(-c);
+  }
+  const std::vector<std::int32_t> truth{0, 1, -1};
+  EXPECT_DOUBLE_EQ(coverage(scores, truth), 1.5);  // places 2 and 1 (a tie goes to the lower class)
+  EXPECT_DOUBLE_EQ(coverage(scores, truth), class_metrics(scores, truth).coverage);
+}
+
+}  // namespace
+}  // namespace sharelearn
