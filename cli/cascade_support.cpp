@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/model/metrics.hpp"
 #include "sharelearn/pool/fourier.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -34,12 +35,17 @@ Counts nonzeros(const std::vector<double>& weights, Index outputs) {
   return counts;
 }
 
-void add_errors(nlohmann::json& round, const char* which, const JointData& data, const Grid<double>& scores) {
-  round[std::string(which) + "_error"] = pair_error(data, scores);
-  if (!data.multiclass()) round[std::string(which) + "_task_accuracy"] = accuracy(data, scores);
-}
-
 }  // namespace
+
+void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
+                const Grid<double>& scores) {
+  report[which + "_error"] = pair_error(data, scores);
+  if (data.multiclass()) {
+    report["coverage"] = class_metrics(scores, data.label, data.weights).coverage;
+  } else {
+    report[which + "_task_accuracy"] = accuracy(data, scores);
+  }
+}
 
 void JointInput::declare(OptionSet& options) {
   options.add("--fourier", fourier_, "Learn on this many random Fourier features of the rows")
@@ -145,7 +151,7 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
 void finish_report(nlohmann::json& report, const LinearModel& model) {
   const nlohmann::json& last = report["rounds"].back();
   for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "train_task_accuracy",
-                          "test_task_accuracy", "converged"}) {
+                          "test_task_accuracy", "coverage", "converged"}) {
     if (last.contains(key)) report[key] = last[key];
   }
   Index columns = 0;
@@ -189,17 +195,17 @@ nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* d
     report["features_used"] = report["nonzero_rows"] = so_far.rows;
     report["nonzero_weights"] = so_far.weights;
   }
-  if (data != nullptr) report["train_error"] = online_error(model, *data);
+  if (data != nullptr) add_errors(report, "train", *data, online_scores(model, *data));
   return report;
 }
 
-double online_error(const OnlineCascadeModel& model, const JointData& data) {
+Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& data) {
   const auto linear = model.to_linear(true);
   const auto increments = increments_of(*linear, model.cascade.columns());
   Cascade cascade;
   for (const CompositePoint& point : increments) cascade.levels.push_back({0, 0, point, {}});
   ThreadPool threads(1);
-  return pair_error(data, cascade_scores(cascade, data, 1, threads));
+  return cascade_scores(cascade, data, 1, threads);
 }
 
 void print_online(const nlohmann::json& report) {

@@ -41,8 +41,11 @@ void finish_report(nlohmann::json& report, const LinearModel& model);
 
 /// `data`: the training rows, for the train error; null: there are none at hand.
 nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds);
-/// Error of the learner as it stands, on rows it does not learn from.
-double online_error(const OnlineCascadeModel& model, const JointData& data);
+/// Scores of the learner as it stands, on rows it does not learn from.
+Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& data);
+/// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks.
+void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
+                const Grid<double>& scores);
 void print_online(const nlohmann::json& report);
 
 }  // namespace sharelearn::cli

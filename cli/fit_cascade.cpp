@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "cascade_stream.hpp"
 #include "cascade_support.hpp"
@@ -191,7 +192,9 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const DesignSource source = joint_.prepare(input, default_scaling());
   const JointData data = joint_.training_data(input, multiclass);
   choose_phi(data, options, input.context, report);
+  const std::clock_t start = std::clock();
   const Cascade cascade = fit_cascade(data, options, input.context);
+  report["learning_seconds"] = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   std::vector<CompositePoint> increments;
   for (const CascadeLevel& level : cascade.levels) increments.push_back(level.increment);
   auto model =
@@ -254,8 +257,10 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   nlohmann::json report = online_report(*model, &data, seconds);
   report["examples_per_second"] =
       static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
-  if (input.test)
-    report["test_error"] = online_error(*model, joint_data(std::move(*input.test), multiclass, &names));
+  if (input.test) {
+    const JointData test = joint_data(std::move(*input.test), multiclass, &names);
+    add_errors(report, "test", test, online_scores(*model, test));
+  }
   for (const RegretPoint& point :
        regret_ ? regret(data, options, gamma_, 8, input.context) : std::vector<RegretPoint>()) {
     report["regret"].push_back({{"steps", point.steps}, {"per_step", point.per_step}});

@@ -238,7 +238,9 @@ nlohmann::json SharingMethod::report(SharingStream& stream, const CommonOptions&
     ReadOptions read = common.data.resolved();
     const Dataset test = read_dataset(common.test, read, threads);
     const Grid<double> scores = model.scores(test, threads);
-    report["test_error"] = error_rate(scores, classes_of(test, model.classes).of_row);
+    const ClassMetrics metrics = class_metrics(scores, classes_of(test, model.classes).of_row);
+    report["test_error"] = metrics.error;
+    report["coverage"] = metrics.coverage;
   }
   return report;
 }

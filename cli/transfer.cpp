@@ -112,8 +112,8 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   nlohmann::json report = online_report(model, &data, seconds);
   report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
   if (!test_.empty()) {
-    report["test_error"] = online_error(
-        model, joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names));
+    const JointData test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names);
+    add_errors(report, "test", test, online_scores(model, test));
   }
   model.about = {{"method", "transfer"}, {"from", known.about}};
   if (!output_.empty()) save_model(model, output_);

@@ -15,6 +15,8 @@ namespace {
 
 constexpr Index kTasks = 100;
 constexpr Index kLevels = 5;
+/// Positive examples a task of the data that choices are judged by and of the test data.
+constexpr Index kJudging = 100;
 constexpr JointLoss kLoss = JointLoss::multitask_hinge;
 
 JointData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
@@ -22,13 +24,31 @@ JointData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
       task_tree({.tasks = kTasks, .positives = positives, .irrelevant = irrelevant, .seed = seed}), false);
 }
 
-/// One pass of Algorithm 2 with the batch method's penalties: a step adds up the tasks' losses, so phi is k
-/// times that of the mean over rows.
-Grid<double> online_scores(const JointMethod& method, const std::vector<double>& scales, double gamma,
-                           const JointData& train, const JointData& test, Context& context) {
+std::vector<double> online_grid() {
+  return {0.8, 0.6, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01};
+}
+
+std::vector<double> tops_of(const JointMethod& method, const JointData& train, Context& context) {
+  const std::size_t levels = method.options.mix.empty() ? kLevels : method.options.mix.size();
+  return phi_of_scales(method, std::vector<double>(levels, 1.0), train, context);
+}
+
+/// One pass of Algorithm 2 over the levels in use. A step adds up the tasks' losses, so phi is k times that
+/// of the mean over rows; a level of scale 1 is empty and left out.
+Grid<double> online_scores(const JointMethod& method, const std::vector<double>& tops,
+                           const std::vector<double>& scales, double gamma, const JointData& train,
+                           const JointData& test, Context& context) {
   CascadeOptions options = method.options;
-  options.phi = phi_of_scales(method, scales, train, context);
-  for (double& phi : options.phi) phi *= static_cast<double>(kTasks);
+  options.phi = tops;
+  const auto mix = complete(options).mix;
+  options.mix.clear(), options.phi.clear();
+  for (std::size_t l = 0; l < scales.size(); ++l) {
+    if (scales[l] >= 1) continue;
+    options.mix.push_back(mix[l]);
+    options.phi.push_back(static_cast<double>(kTasks) * tops[l] * scales[l]);
+  }
+  options.levels = static_cast<Index>(options.mix.size());
+  if (options.levels == 0) return Grid<double>(test.rows(), 1);
   OnlineCascade online(online_options(options, gamma), kTasks, train.x.cols(), true);
   OnlineSource source(train);
   Context quiet{context.threads, silent_monitor(), context.seed};
@@ -46,24 +66,48 @@ Grid<double> online_scores(const JointMethod& method, const std::vector<double>&
   return scores_of(cascade, test, context);
 }
 
-/// Numbers that a condition is run with, chosen on data of its own: scales of phi by level, then gamma.
+/// What a condition is run with, chosen on data of its own: scales of phi by level and, online, gamma.
 struct Choice {
   std::vector<double> scales;
   double gamma = 1;
 };
 
+/// Algorithm 2's own choice, by the search of the batch cascade with one pass of Algorithm 2 as its judge.
+/// gamma comes first: the best with either the first or the last level alone in use.
+Choice choose_online(const JointMethod& method, const JointData& train, const JointData& held_out,
+                     Context& context) {
+  const auto tops = tops_of(method, train, context);
+  const auto judge = [&](const std::vector<double>& scales, double gamma) {
+    return accuracy(held_out, online_scores(method, tops, scales, gamma, train, held_out, context));
+  };
+  Choice best;
+  double highest = -1;
+  for (const double gamma : {1.0, 3.0, 10.0, 30.0, 100.0, 300.0}) {
+    for (const double scale : online_grid()) {
+      for (const std::size_t level : {std::size_t{0}, tops.size() - 1}) {
+        std::vector<double> scales(tops.size(), 1.0);
+        scales[level] = scale;
+        const double reached = judge(scales, gamma);
+        if (reached > highest) highest = reached, best.gamma = gamma;
+      }
+    }
+  }
+  best.scales = search_scales(tops.size(), online_grid(), 1,
+                              [&](const std::vector<double>& scales) { return judge(scales, best.gamma); });
+  return best;
+}
+
 Choice choose(Run& run, const JointMethod& method, const std::string& key, const JointData& train,
               const JointData& held_out, bool online) {
   const auto numbers = run.remember(key + "/choice", [&] {
-    auto scales = choose_scales(method, train, held_out, {}, run.context());
-    double best_gamma = 1, best = -1;
-    for (const double gamma : online ? std::vector<double>{0.3, 1, 3, 10, 30} : std::vector<double>{}) {
-      const double now =
-          accuracy(held_out, online_scores(method, scales, gamma, train, held_out, run.context()));
-      if (now > best) best = now, best_gamma = gamma;
+    Choice choice;
+    if (online) {
+      choice = choose_online(method, train, held_out, run.context());
+    } else {
+      choice.scales = choose_scales(method, train, held_out, {}, run.context());
     }
-    scales.push_back(best_gamma);
-    return scales;
+    choice.scales.push_back(choice.gamma);
+    return choice.scales;
   });
   return {{numbers.begin(), numbers.end() - 1}, numbers.back()};
 }
@@ -73,28 +117,26 @@ struct Condition {
   Index irrelevant = 0;
 };
 
-/// Accuracy of each repetition, batch then online.
-std::vector<std::vector<double>> repeat(Run& run, const JointMethod& method, const Condition& condition,
-                                        bool online, int repetitions) {
-  const std::string key = fmt::format("{}/{}/{}", method.name, condition.positives, condition.irrelevant);
+/// Accuracy of each repetition.
+std::vector<double> repeat(Run& run, const JointMethod& method, const Condition& condition, bool online,
+                           int repetitions) {
+  const std::string key = fmt::format("{}{}/{}/{}", method.name, online ? " online" : "", condition.positives,
+                                      condition.irrelevant);
   const std::uint64_t base = run.settings().seed * 1000;
   const Choice choice = choose(run, method, key, tasks(condition.positives, condition.irrelevant, base + 1),
-                               tasks(condition.positives, condition.irrelevant, base + 2), online);
-  std::vector<std::vector<double>> out(2);
+                               tasks(kJudging, condition.irrelevant, base + 2), online);
+  std::vector<double> out;
   for (int r = 0; r < repetitions; ++r) {
-    const auto pair = run.remember(fmt::format("{}/{}", key, r), [&] {
+    out.push_back(run.remember(fmt::format("{}/{}", key, r), [&] {
       const auto seed = base + 10 + 2 * static_cast<std::uint64_t>(r);
       const JointData train = tasks(condition.positives, condition.irrelevant, seed);
-      const JointData test = tasks(100, condition.irrelevant, seed + 1);
-      std::vector<double> both{
-          accuracy(test, scores_of(learn(method, choice.scales, train, run.context()), test, run.context()))};
-      both.push_back(online ? accuracy(test, online_scores(method, choice.scales, choice.gamma, train, test,
-                                                           run.context()))
-                            : 0);
-      return both;
-    });
-    out[0].push_back(pair[0]);
-    out[1].push_back(pair[1]);
+      const JointData test = tasks(kJudging, condition.irrelevant, seed + 1);
+      const auto scores =
+          online ? online_scores(method, tops_of(method, train, run.context()), choice.scales, choice.gamma,
+                                 train, test, run.context())
+                 : scores_of(learn(method, choice.scales, train, run.context()), test, run.context());
+      return std::vector<double>{accuracy(test, scores)};
+    })[0]);
   }
   return out;
 }
@@ -115,11 +157,13 @@ void over_sample_sizes(Run& run, int repetitions) {
   for (const Index size : sizes) {
     std::vector<std::string> row{fmt::format("{}", size)}, online_cells;
     for (std::size_t m = 0; m < methods.size(); ++m) {
-      const bool online = m < 3;
-      const auto both = repeat(run, methods[m], {size, 0}, online, repetitions);
-      row.push_back(percent(both[0]));
-      curves[m].push_back(mean_of(both[0]));
-      if (online) online_cells.push_back(percent(both[1])), curves[5 + m].push_back(mean_of(both[1]));
+      const auto batch = repeat(run, methods[m], {size, 0}, false, repetitions);
+      row.push_back(percent(batch));
+      curves[m].push_back(mean_of(batch));
+      if (m >= 3) continue;
+      const auto online = repeat(run, methods[m], {size, 0}, true, repetitions);
+      online_cells.push_back(percent(online));
+      curves[5 + m].push_back(mean_of(online));
     }
     row.insert(row.end(), online_cells.begin(), online_cells.end());
     table.add(row);
@@ -144,16 +188,17 @@ void over_irrelevant_features(Run& run, int repetitions) {
   std::iota(order.begin(), order.end(), Index{0});
   for (const Index irrelevant : counts) {
     const JointMethod h = cascade_and_baselines(kLoss, kLevels)[0];
-    const auto ours = repeat(run, h, {20, irrelevant}, true, repetitions);
     // The clustered tree is that of the data phi is chosen on.
     const JointData first = tasks(20, irrelevant, run.settings().seed * 1000 + 1);
-    std::vector<std::string> row{fmt::format("{}", irrelevant), percent(ours[0]), percent(ours[1])};
+    std::vector<std::string> row{fmt::format("{}", irrelevant),
+                                 percent(repeat(run, h, {20, irrelevant}, false, repetitions)),
+                                 percent(repeat(run, h, {20, irrelevant}, true, repetitions))};
     for (const auto& [name, tree] :
          {std::pair{std::string("tree-true"), balanced_tree(order)},
           std::pair{std::string("tree-cluster"), clustered_tree(first)},
           std::pair{std::string("tree-random"), random_tree(kTasks, run.settings().seed)}}) {
       row.push_back(
-          percent(repeat(run, tree_lasso(name, kLoss, tree), {20, irrelevant}, false, repetitions)[0]));
+          percent(repeat(run, tree_lasso(name, kLoss, tree), {20, irrelevant}, false, repetitions)));
     }
     table.add(row);
   }

@@ -7,6 +7,7 @@
 
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/solve/newton_start.hpp"
 
 namespace sharelearn {
 
@@ -45,8 +46,12 @@ FistaReport solve_level(const JointData& data, const Design& design, const Casca
     const bool last = s + 1 == steps.size();
     const FistaOptions solver{.tolerance = last ? options.tolerance : 1e-2,
                               .max_iterations = last ? options.max_iterations : 200};
-    const Index before = report.iterations;
-    report = minimise_fista({design, *loss, *penalty, level.phi, &offset}, level.increment, solver, context);
+    const CompositeProblem problem{design, *loss, *penalty, level.phi, &offset};
+    Index before = report.iterations;
+    if (!is_hinge(options.loss) && options.penalty == nullptr && models_pay(problem)) {
+      before += approach_by_models(problem, level.increment, solver.tolerance, context);
+    }
+    report = minimise_fista(problem, level.increment, solver, context);
     report.iterations += before;
   }
   return report;

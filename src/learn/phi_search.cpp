@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/run/error.hpp"
@@ -10,6 +11,36 @@
 namespace sharelearn {
 
 namespace {
+
+/// Coordinate search over the scales; trials seen before are not judged again.
+class ScaleSearch {
+ public:
+  ScaleSearch(const std::vector<double>& grid, const std::function<double(const std::vector<double>&)>& judge)
+      : grid_(grid), judge_(judge) {}
+
+  /// Tries every scale of level l around `from`; `best` becomes the winner if it beats all seen so far.
+  void improve(std::size_t l, const std::vector<double>& from, std::vector<double>& best) {
+    const std::vector<double> start = from;
+    std::vector<double> scales = grid_;
+    if (start != std::vector<double>(start.size(), 1.0)) scales.insert(scales.begin(), 1.0);
+    for (const double scale : scales) {
+      std::vector<double> tried = start;
+      tried[l] = scale;
+      const auto [known, fresh] = seen_.try_emplace(tried, 0.0);
+      if (fresh) known->second = judge_(tried);
+      if (seen_.size() == 1 || known->second > highest_ + 1e-12) {
+        highest_ = known->second;
+        best = tried;
+      }
+    }
+  }
+
+ private:
+  const std::vector<double>& grid_;
+  const std::function<double(const std::vector<double>&)>& judge_;
+  std::map<std::vector<double>, double> seen_;
+  double highest_ = 0;
+};
 
 class Search {
  public:
@@ -26,13 +57,9 @@ class Search {
   }
 
   PhiSearch run() {
-    std::vector<double> best(tops_.size(), 1.0);
-    const std::vector<double> empty = best;
-    for (std::size_t l = 0; l < tops_.size(); ++l) improve(l, empty, best);
-    for (int round = 0; tops_.size() > 1 && round < grid_.rounds; ++round) {
-      for (std::size_t l = 0; l < tops_.size(); ++l) improve(l, best, best);
-    }
-    found_.phi = phi_of(best);
+    const auto scales = search_scales(tops_.size(), grid_.scales, grid_.rounds,
+                                      [&](const std::vector<double>& tried) { return judge(tried); });
+    found_.phi = phi_of(scales);
     return std::move(found_);
   }
 
@@ -45,30 +72,10 @@ class Search {
     return phi;
   }
 
-  /// Tries every scale of level l around `from`; `best` becomes the winner if it beats all seen so far.
-  void improve(std::size_t l, const std::vector<double>& from, std::vector<double>& best) {
-    const std::vector<double> start = from;
-    std::vector<double> scales = grid_.scales;
-    if (start != std::vector<double>(start.size(), 1.0)) scales.insert(scales.begin(), 1.0);
-    for (const double scale : scales) {
-      std::vector<double> tried = start;
-      tried[l] = scale;
-      const double accuracy = judge(phi_of(tried));
-      if (accuracy > found_.accuracy + 1e-12) {
-        found_.accuracy = accuracy;
-        best = tried;
-      }
-    }
-  }
-
-  double judge(const std::vector<double>& phi) {
-    const auto known = std::find_if(found_.trials.begin(), found_.trials.end(),
-                                    [&](const PhiTrial& trial) { return trial.phi == phi; });
+  double judge(const std::vector<double>& scales) {
     ++done_;
-    if (known != found_.trials.end() || context_.monitor.cancelled()) {
-      return known != found_.trials.end() ? known->accuracy : 0;
-    }
-    options_.phi = phi;
+    if (context_.monitor.cancelled()) return 0;
+    options_.phi = phi_of(scales);
     Context quiet{context_.threads, silent_monitor(), context_.seed};
     double mean = 0;
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
@@ -76,9 +83,10 @@ class Search {
       const auto scores = cascade_scores(fitted_[p], pairs_[p].held_out, options_.levels, context_.threads);
       mean += grid_.judge(pairs_[p].held_out, scores) / static_cast<double>(pairs_.size());
     }
+    found_.accuracy = found_.trials.empty() ? mean : std::max(found_.accuracy, mean);
     context_.monitor.progress("cross-validation", done_, planned_,
                               fmt::format("best {:.4f}", found_.accuracy));
-    found_.trials.push_back({phi, mean});
+    found_.trials.push_back({options_.phi, mean});
     return mean;
   }
 
@@ -98,6 +106,18 @@ CascadeOptions with_mix(CascadeOptions options) {
 }
 
 }  // namespace
+
+std::vector<double> search_scales(std::size_t levels, const std::vector<double>& grid, int rounds,
+                                  const std::function<double(const std::vector<double>&)>& judge) {
+  ScaleSearch search(grid, judge);
+  const std::vector<double> empty(levels, 1.0);
+  std::vector<double> best = empty;
+  for (std::size_t l = 0; l < levels; ++l) search.improve(l, empty, best);
+  for (int round = 0; levels > 1 && round < rounds; ++round) {
+    for (std::size_t l = 0; l < levels; ++l) search.improve(l, best, best);
+  }
+  return best;
+}
 
 PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
                      Context& context) {

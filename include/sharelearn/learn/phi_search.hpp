@@ -7,6 +7,7 @@
 // never chosen that does worse there than the best of its levels alone.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct HeldOutPair {
   JointData train;
   JointData held_out;
 };
+
+/// The search itself: scales of the levels (1: an empty level) that `judge` likes best, by coordinate search.
+std::vector<double> search_scales(std::size_t levels, const std::vector<double>& grid, int rounds,
+                                  const std::function<double(const std::vector<double>&)>& judge);
 
 /// Tops are those of `pairs.front().train`. Progress is reported trial by trial.
 PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,

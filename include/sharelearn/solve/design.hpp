@@ -28,6 +28,7 @@ class Design {
   Design(const Matrix& x, std::vector<Index> task_begin, std::span<const double> row_weights, bool bias,
          ThreadPool& threads);
 
+  const Matrix& matrix() const { return x_; }
   Index rows() const { return x_.rows(); }
   Index columns() const { return x_.cols(); }
   Index outputs() const { return outputs_; }

@@ -1,0 +1,56 @@
+#include "sharelearn/loss/offset_loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "sharelearn/run/random.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr Index kRows = 7, kClasses = 3;
+
+Grid<double> random_grid(std::uint64_t seed) {
+  Random random(seed);
+  Grid<double> out(kRows, kClasses);
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) out(i, c) = 4 * random.uniform() - 2;
+  }
+  return out;
+}
+
+MulticlassLogistic logistic() {
+  return {{0, 1, 2, 0, 1, 2, 0}, kClasses, std::vector<double>(kRows, 1.0 / kRows), 0.0};
+}
+
+TEST(OffsetLoss, value_and_residual_are_those_at_the_shifted_scores) {
+  const MulticlassLogistic loss = logistic();
+  const Grid<double> offset = random_grid(1), scores = random_grid(2);
+  Grid<double> shifted = scores, expected(kRows, kClasses), residual(kRows, kClasses);
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) shifted(i, c) += offset(i, c);
+  }
+  ThreadPool threads(1);
+  const double value = evaluate(OffsetLoss(loss, offset), scores, &residual, threads);
+  EXPECT_DOUBLE_EQ(value, evaluate(loss, shifted, &expected, threads));
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) EXPECT_DOUBLE_EQ(residual(i, c), expected(i, c));
+  }
+}
+
+TEST(OffsetLoss, conjugate_meets_fenchel_at_the_gradient) {
+  const MulticlassLogistic loss = logistic();
+  const Grid<double> offset = random_grid(3), scores = random_grid(4);
+  const OffsetLoss shifted(loss, offset);
+  Grid<double> gradient(kRows, kClasses);
+  ThreadPool threads(1);
+  const double value = evaluate(shifted, scores, &gradient, threads);
+  double product = 0;
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) product += gradient(i, c) * scores(i, c);
+  }
+  EXPECT_NEAR(value + evaluate_conjugate(shifted, gradient, 1.0, threads), product, 1e-12);
+}
+
+}  // namespace
+}  // namespace sharelearn
