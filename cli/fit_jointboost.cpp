@@ -96,7 +96,9 @@ FitResult JointBoostMethod::fit(FitInput& input) {
     round["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
     if (test) {
       const Grid<double> of_test = test->scores(path.model()->features, path.weights(), path.bias());
-      round["test_error"] = error_rate(of_test, test->truth(), test->weights());
+      const ClassMetrics metrics = class_metrics(of_test, test->truth(), test->weights());
+      round["test_error"] = metrics.error;
+      round["coverage"] = metrics.coverage;
     }
     input.context.monitor.progress("rounds", std::ssize(so_far.rounds), rounds_, "");
     report["rounds"].push_back(std::move(round));
@@ -108,7 +110,7 @@ FitResult JointBoostMethod::fit(FitInput& input) {
   model->scaling = scaling;
   model->inputs = input.train.column_names;
   model->input_columns = input.train.columns();
-  for (const char* key : {"objective", "train_error", "test_error"}) {
+  for (const char* key : {"objective", "train_error", "test_error", "coverage"}) {
     if (!report["rounds"].empty() && report["rounds"].back().contains(key))
       report[key] = report["rounds"].back()[key];
   }

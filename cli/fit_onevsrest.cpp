@@ -84,9 +84,10 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
         error_rate(train.scores(features, stage.weights, stage.bias), train.truth(), train.weights());
     report["train_error"] = entry["train_error"];
     if (test) {
-      entry["test_error"] =
-          error_rate(test->scores(features, stage.weights, stage.bias), test->truth(), test->weights());
-      report["test_error"] = entry["test_error"];
+      const ClassMetrics metrics =
+          class_metrics(test->scores(features, stage.weights, stage.bias), test->truth(), test->weights());
+      entry["test_error"] = report["test_error"] = metrics.error;
+      entry["coverage"] = report["coverage"] = metrics.coverage;
     }
     report["rounds"].push_back(std::move(entry));
   }

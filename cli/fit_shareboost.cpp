@@ -21,7 +21,7 @@ namespace sharelearn::cli {
 namespace {
 
 constexpr double kMargin = 1;  // eqn (3) of paper 000
-constexpr double kTolerance = 1e-10;
+constexpr double kTolerance = 1e-8;
 
 Grid<double> test_scores(PathScores& test, const ShareBoostResult& result) {
   return test.scores(result.features, result.stages.back().weights, result.stages.back().bias);

@@ -49,10 +49,11 @@ class SharedStumps {
 
 }  // namespace
 
-Problem::Problem(std::string problem_name, Dataset training, Dataset testing, ThreadPool& threads)
+Problem::Problem(std::string problem_name, Dataset training, Dataset testing, ThreadPool& threads,
+                 ScalingKind kind)
     : name(std::move(problem_name)), train(std::move(training)), test(std::move(testing)) {
   classes = classes_of(train);
-  scaling = Scaling::fit(train.x, ScalingKind::minmax, threads);
+  scaling = Scaling::fit(train.x, kind, threads);
   scaling.apply(train.x, threads);
   weights = normalised_weights(train);
 }
@@ -136,14 +137,16 @@ Curve shareboost_curve(const Problem& problem, const PoolOptions& pool_options,
   return curve;
 }
 
-double validated_ridge(const Problem& problem, const PoolOptions& pool, Index features,
+double validated_ridge(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                        const Context& context) {
   const Split split = stratified_holdout(problem.classes.of_row, 0.2, context.seed);
   const Problem part(problem.name, select_rows(problem.train, split.train),
                      select_rows(problem.train, split.test), context.threads);
   double best = 0, least = 2;
-  for (const double ridge : {1e-5, 1e-4, 1e-3}) {
-    const Curve curve = shareboost_curve(part, pool, usual_options(features, ridge), context);
+  for (const double ridge : {1e-5, 1e-4, 3e-4, 1e-3}) {
+    ShareBoostOptions with_ridge = options;
+    with_ridge.penalty.ridge = ridge;
+    const Curve curve = shareboost_curve(part, pool, with_ridge, context);
     if (curve.error.empty() || curve.error.back() >= least) continue;
     least = curve.error.back();
     best = ridge;

@@ -13,9 +13,10 @@
 
 namespace sharelearn::reproduce {
 
-/// A training set, scaled to [-1, 1], and its test set as read.
+/// A training set, scaled to [-1, 1] unless told otherwise, and its test set as read.
 struct Problem {
-  Problem(std::string problem_name, Dataset training, Dataset testing, ThreadPool& threads);
+  Problem(std::string problem_name, Dataset training, Dataset testing, ThreadPool& threads,
+          ScalingKind kind = ScalingKind::minmax);
   std::string name;
   Dataset train;
   Dataset test;
@@ -49,8 +50,9 @@ ShareBoostOptions usual_options(Index features, double ridge);
 
 Curve shareboost_curve(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                        const Context& context, double stop_below = -1);
-/// The ridge of 1e-5, 1e-4, 1e-3 whose run of `features` features errs least on a fifth of the training rows.
-double validated_ridge(const Problem& problem, const PoolOptions& pool, Index features,
+/// The ridge of 1e-5, 1e-4, 3e-4, 1e-3 whose run with these options errs least on a fifth of the training
+/// rows.
+double validated_ridge(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                        const Context& context);
 /// Counts the distinct features of all classes together.
 Curve onevsrest_curve(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,

@@ -120,26 +120,24 @@ void finish(const PatchPool& pool, const Loss& loss, ShareBoostOptions options, 
   std::copy(state.w.end() - loss.outputs(), state.w.end(), last.bias.begin());
 }
 
-Training train(Run& run, const Sizes& sizes, const Part& part, const Dataset& images,
+/// The images are not needed once the pool has its responses: they are let go.
+Training train(Run& run, const Sizes& sizes, const Part& part, Dataset images,
                const std::string& model_file) {
   ThreadPool& threads = run.context().threads;
   const double cpu = cpu_seconds();
   const auto start = std::chrono::steady_clock::now();
-  Dataset data;
   if (part.copies > 0) {
-    data = deform(images, {.copies = part.copies, .seed = run.settings().seed}, threads);
-  } else {
-    data = images;
+    images = deform(images, {.copies = part.copies, .seed = run.settings().seed}, threads);
   }
-  const Classes classes = classes_of(data);
-  const Index columns = data.columns();
+  const Classes classes = classes_of(images);
+  const Index columns = images.columns();
   PatchOptions patches;
   patches.templates = sizes.templates;
   patches.samples = sizes.samples;
   patches.masks = {{.support = 0.5}};
   patches.seed = run.settings().seed;
-  PatchPool pool(data.x, patches, threads);
-  data = Dataset();
+  PatchPool pool(images.x, patches, threads);
+  images = Dataset();
 
   const auto rows = static_cast<std::size_t>(pool.rows());
   const MulticlassLogistic loss(classes.of_row, classes.count(),
@@ -323,7 +321,7 @@ void show_table_1(Run& run, const std::vector<Part>& parts, const std::vector<Ou
   run.show(table, "shareboost-mnist");
 }
 
-Dataset first_rows(const Dataset& data, Index count) {
+Dataset first_rows(Dataset data, Index count) {
   if (count >= data.rows()) return data;
   std::vector<Index> rows(static_cast<std::size_t>(count));
   for (Index i = 0; i < count; ++i) rows[static_cast<std::size_t>(i)] = i;

@@ -107,7 +107,7 @@ def ours(options, name, folder, temporary, train, test):
         write_csv(paths[1], *test)
     report = os.path.join(temporary, "report.json")
     command = [options.sharelearn, "fit", "shareboost", paths[0], "--test", paths[1], "--features",
-               str(options.features), "--threads", "1", "--quiet", "--report", report, "--tolerance", "1e-6"]
+               str(options.features), "--threads", "1", "--quiet", "--report", report]
     if name == "letter":
         command += ["--pool", "products", "--with-columns"]
     before = cpu(resource.RUSAGE_CHILDREN)

@@ -39,9 +39,6 @@ double softmax_loss(Block<double> scores, const std::int32_t* label, const doubl
 /// softmax_loss.
 void softmax_hessian(Block<double> rho, const double* weight, Index rows, double* u, Index u_stride);
 
-/// to = from + step * along.
-void step_along(const double* from, const double* along, double step, Index count, double* to);
-
 double sum(const double* values, Index count);
 
 /// Sum of a * b.

@@ -44,24 +44,23 @@ bool finished(const CorrectiveOptions& options, double first_norm, const Vector&
 }
 
 Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
-                 CorrectiveState& state, Grid<double>& direction_scores, Grid<double>& trial_scores,
-                 CorrectiveReport& report, bool& stalled) {
-  problem.scores(direction, direction_scores);
-  LineSearch search(problem, state, direction, direction_scores);
-  const Trial trial = search.run(report.objective, dot(direction, gradient), trial_scores, state.residual,
-                                 report.evaluations);
+                 CorrectiveState& state, Grid<double>& trial_scores, CorrectiveReport& report,
+                 bool& stalled) {
+  Vector next(gradient.size());
+  CorrectivePoint end{trial_scores, state.residual, next};
+  const int before = report.evaluations;
+  const Trial trial = LineSearch(problem, state, direction)
+                          .run(report.objective, dot(direction, gradient), end, report.evaluations);
   stalled = !(trial.value < report.objective);
   for (std::size_t v = 0; v < direction.size(); ++v) {
     direction[v] *= trial.step;
     state.w[v] += direction[v];
   }
   std::swap(state.scores, trial_scores);
-  Vector next(gradient.size());
-  problem.gradient(state.residual, next);
   report.loss = trial.loss;
-  report.penalty = problem.add_penalty(state.w, next);
+  report.penalty = trial.value - trial.loss;
   report.objective = trial.value;
-  report.passes += 2;
+  report.passes += 2 * (report.evaluations - before);
   ++report.iterations;
   return next;
 }

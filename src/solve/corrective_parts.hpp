@@ -25,8 +25,7 @@ bool finished(const CorrectiveOptions& options, double first_norm, const Vector&
 /// Takes the line search's step along `direction` (which becomes the step) and returns the gradient there.
 /// `trial_scores` is room for scores. Sets `stalled` where rounding lets the objective fall no more.
 Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
-                 CorrectiveState& state, Grid<double>& direction_scores, Grid<double>& trial_scores,
-                 CorrectiveReport& report, bool& stalled);
+                 CorrectiveState& state, Grid<double>& trial_scores, CorrectiveReport& report, bool& stalled);
 
 CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
                         CorrectiveState& state);

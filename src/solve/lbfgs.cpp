@@ -8,7 +8,7 @@
 namespace sharelearn::corrective {
 namespace {
 
-constexpr std::size_t kMemory = 10;     // pairs kept
+constexpr std::size_t kMemory = 30;     // pairs kept
 constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the curvature is taken anew
 
 /// Steps and gradient changes, and the two-loop recursion over them.
@@ -54,7 +54,6 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   const double first_norm = std::sqrt(dot(gradient, gradient));
   auto preconditioner = std::make_unique<Preconditioner>(problem, state.scores);
   Memory memory;
-  Grid<double> direction_scores(problem.rows(), problem.outputs());
   Grid<double> trial_scores(problem.rows(), problem.outputs());
   for (bool stalled = false; !stalled;) {
     report.expected_decrease = expected_decrease(*preconditioner, gradient);
@@ -65,8 +64,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
     }
     Vector direction = memory.direction(gradient, *preconditioner);
     if (!(dot(direction, gradient) < 0)) return report;  // no descent left in what the numbers can show
-    Vector next =
-        take_step(problem, gradient, direction, state, direction_scores, trial_scores, report, stalled);
+    Vector next = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     Vector change(next);
     for (std::size_t v = 0; v < change.size(); ++v) change[v] -= gradient[v];
     memory.add(std::move(direction), std::move(change));

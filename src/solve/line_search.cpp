@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "kernels/kernels.hpp"
-
 namespace sharelearn {
 namespace {
 
@@ -18,48 +16,26 @@ constexpr double kGrowth = 4;
 }  // namespace
 
 LineSearch::LineSearch(const DesignProblem& problem, const CorrectiveState& start,
-                       std::span<const double> direction, const Grid<double>& direction_scores)
-    : problem_(problem), start_(start), direction_(direction), direction_scores_(direction_scores) {}
+                       std::span<const double> direction)
+    : problem_(problem), start_(start), direction_(direction) {}
 
-Trial LineSearch::at(double step, Grid<double>& scores, Grid<double>& residual) {
-  // Step, loss and slope in one visit to each block of rows: the scores are in cache for all three.
-  const Index blocks = blocks_of(problem_.rows());
-  std::vector<double> losses(static_cast<std::size_t>(blocks)), slopes(static_cast<std::size_t>(blocks));
-  problem_.threads().for_each(blocks, [&](Index block, int) {
-    const RowRange range = block_range(block, problem_.rows());
-    for (Index c = 0; c < problem_.outputs(); ++c) {
-      kernels::step_along(start_.scores.column(c) + range.begin, direction_scores_.column(c) + range.begin,
-                          step, range.size(), scores.column(c) + range.begin);
-    }
-    losses[static_cast<std::size_t>(block)] = problem_.loss().block(range, scores, &residual);
-    double slope = 0;
-    for (Index c = 0; c < problem_.outputs(); ++c) {
-      slope += kernels::dot(residual.column(c) + range.begin, direction_scores_.column(c) + range.begin,
-                            range.size());
-    }
-    slopes[static_cast<std::size_t>(block)] = slope;
-  });
-  Trial trial{step, 0, std::accumulate(losses.begin(), losses.end(), 0.0),
-              std::accumulate(slopes.begin(), slopes.end(), 0.0)};
-  trial.value = trial.loss;
-  if (!problem_.penalty().is_zero()) {
-    std::vector<double> w(start_.w);
-    for (std::size_t v = 0; v < w.size(); ++v) w[v] += step * direction_[v];
-    std::vector<double> gradient(w.size(), 0.0);
-    trial.value += problem_.add_penalty(w, gradient);
-    for (std::size_t v = 0; v < w.size(); ++v) trial.slope += gradient[v] * direction_[v];
-  }
+Trial LineSearch::at(double step, CorrectivePoint& end) {
+  std::vector<double> move(direction_.begin(), direction_.end());
+  for (double& v : move) v *= step;
+  Trial trial{step, 0, problem_.advance(start_.scores, move, end.scores, end.residual, end.gradient), 0};
+  for (std::size_t v = 0; v < move.size(); ++v) move[v] += start_.w[v];
+  trial.value = trial.loss + problem_.add_penalty(move, end.gradient);
+  trial.slope = std::inner_product(direction_.begin(), direction_.end(), end.gradient.begin(), 0.0);
   return trial;
 }
 
-Trial LineSearch::run(double first_value, double first_slope, Grid<double>& scores, Grid<double>& residual,
-                      int& evaluations) {
+Trial LineSearch::run(double first_value, double first_slope, CorrectivePoint& end, int& evaluations) {
   Trial low{0, first_value, 0, first_slope};
   Trial high{};
   bool bracketed = false;
   double step = 1;
   for (int trials = 1;; ++trials) {
-    const Trial trial = at(step, scores, residual);
+    const Trial trial = at(step, end);
     ++evaluations;
     const double enough = first_value + kSufficient * step * first_slope + kNoise * std::abs(first_value);
     const bool flat = std::abs(trial.slope) <= kFlatEnough * std::abs(first_slope);

@@ -1,5 +1,6 @@
-// Line search along a direction whose scores are at hand. The objective is convex, so its derivative along
-// the line only rises: the search brackets the root and cuts the bracket by the secant.
+// Line search along a direction. The objective is convex, so its derivative along the line only rises: the
+// search brackets the root and cuts the bracket by the secant. A trial computes the gradient as well: the
+// first one nearly always serves.
 #pragma once
 
 #include "sharelearn/solve/corrective.hpp"
@@ -14,22 +15,26 @@ struct Trial {
   double slope = 0;  ///< derivative of the objective by the step
 };
 
+/// What a trial leaves for the solver to go on from.
+struct CorrectivePoint {
+  Grid<double>& scores;
+  Grid<double>& residual;
+  std::vector<double>& gradient;
+};
+
 class LineSearch {
  public:
-  LineSearch(const DesignProblem& problem, const CorrectiveState& start, std::span<const double> direction,
-             const Grid<double>& direction_scores);
+  LineSearch(const DesignProblem& problem, const CorrectiveState& start, std::span<const double> direction);
 
-  /// Finds a step whose slope is at most half the first one's. Leaves the trial's scores and residual in
-  /// `scores` and `residual`. `first_slope` is the derivative at step 0 (negative).
-  Trial run(double first_value, double first_slope, Grid<double>& scores, Grid<double>& residual,
-            int& evaluations);
+  /// Finds a step whose slope is at most half the first one's. Leaves the trial's scores, residual and
+  /// gradient (of the objective) in `end`. `first_slope` is the derivative at step 0 (negative).
+  Trial run(double first_value, double first_slope, CorrectivePoint& end, int& evaluations);
 
  private:
-  Trial at(double step, Grid<double>& scores, Grid<double>& residual);
+  Trial at(double step, CorrectivePoint& end);
   const DesignProblem& problem_;
   const CorrectiveState& start_;
   std::span<const double> direction_;
-  const Grid<double>& direction_scores_;
 };
 
 }  // namespace sharelearn

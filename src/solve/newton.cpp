@@ -68,7 +68,6 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
   const double first_norm = std::sqrt(dot(gradient, gradient));
-  Grid<double> direction_scores(problem.rows(), problem.outputs());
   Grid<double> trial_scores(problem.rows(), problem.outputs());
   const Preconditioner preconditioner(problem, state.scores);
   const double first_decrease = expected_decrease(preconditioner, gradient);
@@ -79,8 +78,7 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
     Vector direction = solve(hessian, preconditioner, gradient, std::min(kLoosest, std::sqrt(left)), report);
     report.expected_decrease = std::max(0.0, -dot(direction, gradient) / 2);
     if (report.expected_decrease > 0) {
-      gradient =
-          take_step(problem, gradient, direction, state, direction_scores, trial_scores, report, stalled);
+      gradient = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     }
     // A step that promised less than the tolerance was the last: what is left is smaller still.
     finished(options, first_norm, gradient, report);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cmath>
 
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "support.hpp"
@@ -61,6 +62,53 @@ TEST(Corrective, every_method_reaches_a_point_with_no_gradient_for_every_penalty
   }
 }
 
+/// The definitions written out: scores, the loss of eqn (3) and its gradient, row by row with std::exp.
+TEST(Corrective, a_step_gives_the_scores_loss_and_gradient_of_the_definition) {
+  ThreadPool threads(2);
+  const Index rows = 1301, columns = 5, k = 4;  // neither whole vectors nor whole blocks
+  Problem p(rows, columns, k, 7);
+  const std::vector<std::int32_t> label = test::random_labels(p.x, k, 7);
+  const SmoothPenalty none;
+  const DesignProblem problem(p.x, columns, p.loss, true, none, threads);
+  Grid<double> from(rows, k), to(rows, k), residual(rows, k);
+  for (Index c = 0; c < k; ++c) {
+    for (Index i = 0; i < rows; ++i) from(i, c) = 40 * std::sin(static_cast<double>(i * k + c));
+  }
+  std::vector<double> move(problem.variables()), gradient(problem.variables());
+  for (std::size_t v = 0; v < move.size(); ++v) move[v] = std::cos(static_cast<double>(v));
+  const double loss = problem.advance(from, move, to, residual, gradient);
+
+  double expected_loss = 0;
+  std::vector<double> expected(move.size(), 0.0);
+  for (Index i = 0; i < rows; ++i) {
+    const auto y = static_cast<Index>(label[static_cast<std::size_t>(i)]);
+    std::vector<double> score, term;
+    for (Index c = 0; c < k; ++c) {
+      score.push_back(from(i, c) + move[static_cast<std::size_t>(columns * k + c)]);
+      for (Index a = 0; a < columns; ++a) {
+        score.back() += static_cast<double>(p.x(i, a)) * move[static_cast<std::size_t>(a * k + c)];
+      }
+      EXPECT_NEAR(to(i, c), score.back(), 1e-12 * (1 + std::abs(score.back())));
+    }
+    double sum = 0;
+    for (Index c = 0; c < k; ++c) {
+      const auto at = static_cast<std::size_t>(c);
+      term.push_back(std::exp((c == y ? 0.0 : 1.0) + score[at] - score[static_cast<std::size_t>(y)]));
+      sum += term.back();
+    }
+    expected_loss += std::log(sum) / static_cast<double>(rows);
+    for (Index c = 0; c < k; ++c) {
+      const double slope = (term[static_cast<std::size_t>(c)] / sum - (c == y ? 1 : 0)) / rows;
+      for (Index a = 0; a <= columns; ++a) {
+        const double x = a < columns ? static_cast<double>(p.x(i, a)) : 1.0;
+        expected[static_cast<std::size_t>(a * k + c)] += x * slope;
+      }
+    }
+  }
+  EXPECT_NEAR(loss, expected_loss, 1e-12 * expected_loss);
+  for (std::size_t v = 0; v < gradient.size(); ++v) EXPECT_NEAR(gradient[v], expected[v], 1e-13);
+}
+
 TEST(Corrective, newton_needs_few_passes_where_scales_differ) {
   ThreadPool threads(1);
   Problem p(1000, 20, 5, 3);
@@ -96,7 +144,7 @@ TEST(Corrective, separable_data_stops_with_finite_weights) {
   const SmoothPenalty none;
   const DesignProblem problem(x, 1, loss, false, none, threads);
   CorrectiveState state{{0, 0}, {}, {}};
-  const CorrectiveReport report = minimise(problem, {}, state);
+  const CorrectiveReport report = minimise(problem, {.tolerance = 1e-10}, state);
   EXPECT_TRUE(report.converged);
   EXPECT_LT(report.loss, 1e-5);
   for (const double w : state.w) EXPECT_LT(std::abs(w), 100);

@@ -2,7 +2,7 @@
 //
 // `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's
 // method with preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The
-// first two search along the line on the scores (a trial costs rows * outputs, not a pass over X).
+// first two compute scores, loss and gradient of a trial in one visit to the rows (DesignProblem::advance).
 // bench/kernels/corrective compares them.
 #pragma once
 
@@ -18,7 +18,7 @@ struct CorrectiveOptions {
   CorrectiveMethod method = CorrectiveMethod::lbfgs;
   /// Stop when the expected decrease g' H^-1 g / 2 is below this (newton: with the true H, lbfgs and
   /// nesterov: with the preconditioner's, which promises too little by a factor of up to some hundred).
-  double tolerance = 1e-10;
+  double tolerance = 1e-8;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
   int max_iterations = 1000;

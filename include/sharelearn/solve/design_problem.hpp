@@ -3,7 +3,7 @@
 //   minimise over w, b   loss(X w + b) + penalty(w)
 //
 // w is [column][output], followed by the bias as one more column of ones (never penalised). Since scores are
-// linear in w, a solver may keep scores and directions and pay for X only once a step.
+// linear in w, a solver may keep the scores and add what a step changes (advance()).
 #pragma once
 
 #include <span>
@@ -35,6 +35,10 @@ class DesignProblem {
   void scores(std::span<const double> w, Grid<double>& out) const;
   /// gradient = X' residual (and its column sums for the bias), without the penalty.
   void gradient(const Grid<double>& residual, std::span<double> out) const;
+  /// to = from + X v (v's bias part included); returns the loss there, and gives the loss's residual and the
+  /// gradient without the penalty. Rows are visited once, a few at a time, so that they stay in cache.
+  double advance(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
+                 Grid<double>& residual, std::span<double> gradient) const;
   /// out = X' H X v without the penalty; `state` is what loss().hessian() gave for all rows.
   void hessian_times(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
   /// Penalty of w; adds its derivative to `gradient` unless that is empty.
@@ -43,7 +47,7 @@ class DesignProblem {
  private:
   void add_gradient(RowRange range, const double* r, Index stride, std::vector<double>& sums) const;
   template <class Visit>
-  void sum_over_rows(std::span<double> out, const Visit& visit) const;
+  void sum_over_rows(std::span<double> out, Index scratch_columns, const Visit& visit) const;
 
   const Grid<float>& x_;
   Index columns_;

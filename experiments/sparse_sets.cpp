@@ -1,0 +1,95 @@
+#include "sparse_sets.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sharelearn::reproduce {
+namespace {
+
+constexpr double kQuickFeatures = 20;
+
+/// All curves of one set: ShareBoost without a penalty, with the ridge that validation chose, the rivals'.
+struct SetCurves {
+  double all = 0;  // candidates
+  double most = 0;
+  Curve plain, ridge;
+  std::vector<Curve> rivals;
+};
+
+SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& set) {
+  const Problem problem = load(run, set);
+  const PoolOptions pool = comparison.pool(set);
+  SetCurves curves;
+  curves.all =
+      static_cast<double>(make_pool({problem.train.x}, pool, 1, run.context().threads)->candidates());
+  curves.most = run.settings().quick ? kQuickFeatures : std::floor(comparison.most(set, curves.all));
+  const auto count = static_cast<Index>(curves.most);
+  const std::string key = fmt::format("{} {}", set.name, count);
+  const auto options = [&](double ridge) {
+    ShareBoostOptions usual = usual_options(count, ridge);
+    usual.corrective.relative_gradient = comparison.round_tolerance;
+    return usual;
+  };
+  const auto shareboost_with = [&](double ridge) {
+    return remembered(run, key + fmt::format(" ridge {}", ridge),
+                      [&] { return shareboost_curve(problem, pool, options(ridge), run.context()); });
+  };
+  curves.plain = shareboost_with(0);
+  const double chosen = run.remember(key + " ridge by validation", [&] {
+    return std::vector{validated_ridge(problem, pool, options(0), run.context())};
+  })[0];
+  run.say(fmt::format("{}: ridge {} chosen on a fifth of the training rows", set.name, chosen));
+  curves.ridge = shareboost_with(chosen);
+  for (const Rival& rival : comparison.rivals) {
+    curves.rivals.push_back(
+        remembered(run, key + " " + rival.name, [&] { return rival.curve(problem, set, pool, count); }));
+  }
+  return curves;
+}
+
+Table header_of(const SparseComparison& comparison) {
+  std::vector<std::string> header{"set", "features of all", "ShareBoost, no penalty %",
+                                  "ShareBoost, ridge %"};
+  for (const Rival& rival : comparison.rivals) header.push_back(rival.name + " %");
+  header.insert(header.end(), {"ShareBoost, ridge CPU s", comparison.rivals.front().name + " CPU s"});
+  return Table(header);
+}
+
+void add_rows(const SparseComparison& comparison, const UciSet& set, const SetCurves& curves, Table& table) {
+  for (const double part : comparison.parts) {
+    // Rounded up, but never beyond the end of the curves by that.
+    const double features = std::min(std::ceil(part * curves.all - 1e-9), curves.most);
+    if (features < 2 || features < std::floor(part * curves.all)) continue;
+    std::vector<std::string> row{set.name, fmt::format("{:.0f} ({:.4g}%)", features, 100 * part),
+                                 percent(curves.plain.at(features)), percent(curves.ridge.at(features))};
+    for (const Curve& rival : curves.rivals) row.push_back(percent(rival.at(features)));
+    row.push_back(fmt::format("{:.2f}", curves.ridge.seconds_at(features)));
+    row.push_back(fmt::format("{:.2f}", curves.rivals.front().seconds_at(features)));
+    table.add(std::move(row));
+  }
+}
+
+}  // namespace
+
+void compare_sparse(Run& run, const SparseComparison& comparison) {
+  Table table = header_of(comparison);
+  for (const UciSet& set : uci_sets()) {
+    if (run.settings().quick && std::ranges::count(comparison.slow, set.name) > 0) continue;
+    const SetCurves curves = curves_of(run, comparison, set);
+    add_rows(comparison, set, curves, table);
+    std::vector<Series> series{curves.plain.series("ShareBoost, no penalty", curves.all),
+                               curves.ridge.series("ShareBoost, ridge", curves.all)};
+    for (std::size_t r = 0; r < curves.rivals.size(); ++r) {
+      series.push_back(curves.rivals[r].series(comparison.rivals[r].name, curves.all));
+    }
+    run.show(Plot{set.name + ", " + comparison.candidates, "fraction of the candidates", "test error", true,
+                  false, series},
+             comparison.name + "-" + set.name);
+  }
+  run.show(table, comparison.name);
+  run.say(comparison.paper);
+}
+
+}  // namespace sharelearn::reproduce

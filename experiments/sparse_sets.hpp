@@ -1,0 +1,32 @@
+// Fig. 3 of paper 000: error against the fraction of the features in use, on its three UCI sets. The upper
+// and the lower half of the figure differ in the pool and in whom ShareBoost stands beside.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "uci_sets.hpp"
+
+namespace sharelearn::reproduce {
+
+struct Rival {
+  std::string name;
+  std::function<Curve(const Problem&, const UciSet&, const PoolOptions&, Index features)> curve;
+};
+
+struct SparseComparison {
+  std::string name;        ///< of the experiment and of its files
+  std::string candidates;  ///< what the features are, and the place in the figure
+  std::function<PoolOptions(const UciSet&)> pool;
+  std::function<double(const UciSet&, double all)> most;  ///< features where the curves end
+  std::vector<double> parts;                              ///< fractions of all features that get a row
+  double round_tolerance = 0;                             ///< CorrectiveOptions::relative_gradient
+  std::vector<Rival> rivals;                              ///< the first one's CPU seconds are printed
+  std::string paper;                                      ///< what the paper shows
+  std::vector<std::string> slow = {};                     ///< sets that --quick leaves out
+};
+
+void compare_sparse(Run& run, const SparseComparison& comparison);
+
+}  // namespace sharelearn::reproduce
