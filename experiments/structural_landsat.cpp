@@ -51,21 +51,15 @@ std::vector<PathPoint> unflat(const std::vector<double>& numbers) {
 void structural_landsat_experiment(Run& run) {
   const bool quick = run.settings().quick;
   const Index sets = quick ? 2 : 10, lambdas = quick ? 12 : 30;
-  const Dataset train_all = run.read("satimage/train.csv.gz"), test_all = run.read("satimage/test.csv.gz");
-  const Classes classes = classes_of(train_all), truth = classes_of(test_all, classes.names);
   std::vector<std::vector<std::vector<PathPoint>>> paths(kPenalties.size());  // [penalty][set]
   for (Index set = 0; set < sets; ++set) {
-    const auto rows = rows_of_each_class(classes.of_row, classes.count(), kPerClass,
-                                         run.settings().seed + static_cast<std::uint64_t>(set));
-    const Dataset chosen = select_rows(train_all, rows);
-    Matrix train(with_products(chosen.x.to_dense(), true)), test(with_products(test_all.x.to_dense(), true));
-    standardise(train, test, run.context().threads);
-    const Classes labels = classes_of(chosen, classes.names);
+    const LandsatPart part =
+        landsat_part(run, kPerClass, run.settings().seed + static_cast<std::uint64_t>(set));
     for (std::size_t p = 0; p < kPenalties.size(); ++p) {
       const auto key = fmt::format("{}-{}-{}-{}", kPenalties[p], set, lambdas, run.settings().seed);
       paths[p].push_back(unflat(run.remember(key, [&] {
-        return flat(multiclass_path(train, labels.of_row, test, truth.of_row, classes.count(), kPenalties[p],
-                                    lambdas, 0.003, run.context()));
+        return flat(multiclass_path(part.train, part.labels, {part.test, part.truth}, nullptr, part.classes,
+                                    kPenalties[p], lambdas, 0.003, run.context()));
       })));
     }
   }

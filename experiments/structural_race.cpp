@@ -68,15 +68,9 @@ Trace race(const DenseMatrix& train, const Loss& loss, const Penalty& penalty, d
 void structural_race_experiment(Run& run) {
   const bool quick = run.settings().quick;
   const Index per_class = quick ? 60 : 240, cycles = quick ? 15 : 150;
-  const Dataset train_all = run.read("satimage/train.csv.gz"), test_all = run.read("satimage/test.csv.gz");
-  const Classes classes = classes_of(train_all), truth = classes_of(test_all, classes.names);
-  const auto rows = rows_of_each_class(classes.of_row, classes.count(), per_class, run.settings().seed);
-  const Dataset chosen = select_rows(train_all, rows);
-  const Classes labels = classes_of(chosen, classes.names);
-  Matrix train(with_products(chosen.x.to_dense(), true)), test(with_products(test_all.x.to_dense(), true));
-  standardise(train, test, run.context().threads);
-  const std::vector<double> weights(labels.of_row.size(), 1.0 / static_cast<double>(labels.of_row.size()));
-  const MulticlassLogistic loss(labels.of_row, classes.count(), weights, 0.0);
+  const LandsatPart part = landsat_part(run, per_class, run.settings().seed);
+  const std::vector<double> weights(part.labels.size(), 1.0 / static_cast<double>(part.labels.size()));
+  const MulticlassLogistic loss(part.labels, part.classes, weights, 0.0);
   const L1Linf penalty;
   Table table({"method", "cycles", "seconds", "objective", "test error", "features in use", "most in use"});
   Plot objective{"Objective against time", "seconds", "objective", true, false, {}};
@@ -86,8 +80,8 @@ void structural_race_experiment(Run& run) {
     std::shared_ptr<RowUpdate> update;
     if (m == 0) update = std::make_shared<AdaBoostUpdate>(loss, penalty);
     if (m == 1) update = std::make_shared<GradBoostUpdate>(loss, penalty);
-    const Trace trace =
-        race(train.dense(), loss, penalty, 0.05, cycles, update, test.dense(), truth.of_row, run.context());
+    const Trace trace = race(part.train.dense(), loss, penalty, 0.05, cycles, update, part.test.dense(),
+                             part.truth, run.context());
     table.add({names[m], fmt::format("{}", trace.seconds.size()), fmt::format("{:.2f}", trace.seconds.back()),
                fmt::format("{:.6f}", trace.objective.back()), fmt::format("{:.4f}", trace.error.back()),
                fmt::format("{:.0f}", trace.features.back()),

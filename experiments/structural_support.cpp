@@ -49,6 +49,18 @@ std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row
   return chosen;
 }
 
+LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
+  const Dataset train_all = run.read("satimage/train.csv.gz"), test_all = run.read("satimage/test.csv.gz");
+  const Classes classes = classes_of(train_all);
+  const Dataset chosen =
+      select_rows(train_all, rows_of_each_class(classes.of_row, classes.count(), per_class, seed));
+  LandsatPart part{
+      Matrix(with_products(chosen.x.to_dense(), true)), Matrix(with_products(test_all.x.to_dense(), true)),
+      classes_of(chosen, classes.names).of_row, classes_of(test_all, classes.names).of_row, classes.count()};
+  standardise(part.train, part.test, run.context().threads);
+  return part;
+}
+
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
                           Index outputs, ThreadPool& threads) {
   const Scaling none;
@@ -64,8 +76,8 @@ Grid<double> stage_scores(const StructuralResult& result, const StructuralStage&
 }
 
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
-                                       const Matrix& test, const std::vector<std::int32_t>& truth,
-                                       Index classes, const std::string& penalty, Index lambdas, double ratio,
+                                       const HeldOut& test, const HeldOut* validation, Index classes,
+                                       const std::string& penalty, Index lambdas, double ratio,
                                        const Context& context) {
   const auto value = penalty_from(penalty);
   const std::vector<double> weights(labels.size(), 1.0 / static_cast<double>(labels.size()));
@@ -78,12 +90,15 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
       booster, lambda_grid(top, lambdas, value->is_norm() ? ratio : 1e-4), context,
       [&](const StructuralResult& result, const Grid<double>&) {
         const StructuralStage& stage = result.stages.back();
-        const ClassMetrics metrics =
-            class_metrics(stage_scores(result, stage, test, classes, context.threads), truth);
+        const auto metrics_on = [&](const HeldOut& held) {
+          return class_metrics(stage_scores(result, stage, held.x, classes, context.threads), held.labels);
+        };
+        const ClassMetrics metrics = metrics_on(test);
         const auto nonzero =
             std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
         points.push_back({stage.lambda, stage.objective, stage.gap, static_cast<Index>(stage.columns.size()),
-                          static_cast<Index>(nonzero), metrics.error, metrics.coverage});
+                          static_cast<Index>(nonzero), metrics.error, metrics.coverage,
+                          validation != nullptr ? metrics_on(*validation).coverage : 0.0});
       });
   return points;
 }

@@ -20,18 +20,35 @@ void standardise(Matrix& train, Matrix& test, ThreadPool& threads);
 std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row, Index classes, Index count,
                                       std::uint64_t seed);
 
+/// `per_class` rows a class of Landsat's training part and its whole test part, with all products,
+/// standardised.
+struct LandsatPart {
+  Matrix train, test;
+  std::vector<std::int32_t> labels, truth;
+  Index classes = 0;
+};
+LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed);
+
 /// One point of a path.
 struct PathPoint {
   double lambda = 0, objective = 0, gap = 0;
   Index rows = 0, weights = 0;  ///< not zero
   double error = 0, coverage = 0;
+  double validation_coverage =
+      0;  ///< on rows of the training part that trained nothing, where there are some
+};
+
+/// Rows held out, columns as in training.
+struct HeldOut {
+  const Matrix& x;
+  const std::vector<std::int32_t>& labels;
 };
 
 /// Paths of a penalty on training columns with test errors at every lambda. A penalty that is no norm gets
-/// lambdas from 1 down.
+/// lambdas from 1 down. `validation` may be null.
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
-                                       const Matrix& test, const std::vector<std::int32_t>& truth,
-                                       Index classes, const std::string& penalty, Index lambdas, double ratio,
+                                       const HeldOut& test, const HeldOut* validation, Index classes,
+                                       const std::string& penalty, Index lambdas, double ratio,
                                        const Context& context);
 
 /// Scores of the columns of `test` under a stage over columns.

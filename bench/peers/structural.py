@@ -1,14 +1,24 @@
 #!/usr/bin/env python3
-"""Grouped and l1 paths against the peers, in one run: CPU seconds, and gaps from one common script.
+"""Penalised paths and single lambdas against the peers, in one run: CPU seconds, and gaps from one common function.
 
-    structural.py --data DIR --sharelearn build/sharelearn [--set landsat|letter|mnist10k|mnist60k] [--peers glmnet,adelie,saga]
+    structural.py --data DIR --sharelearn build/check/sharelearn [--set landsat,letter,mnist10k,mnist60k]
+                  [--parts grouped,binary,multinomial,others] [--peers glmnet,adelie,liblinear,skglm,saga] [--limit SECONDS]
 
-Same objective (mean multinomial or binary logistic loss + lambda * penalty, free bias), same standardised
-columns, same lambdas. The relative gap of every peer's solution is taken from its own weights by duality_gap() below.
-Peers that are not installed are left out with a line that says so.
+grouped      l1l2 multinomial path: glmnet (type.multinomial="grouped") and adelie
+binary       l1 logistic, one class against the rest, 0.01 lambda_max: LIBLINEAR -s 6 and skglm
+multinomial  l1 multinomial: scikit-learn's saga at the last lambda and glmnet's path
+others       l1linf and l2sq paths (l2sq has no lambda_max: from 1 down); no peer
+
+Same objective (mean logistic loss + lambda * penalty), same standardised columns, same lambdas, one thread. The bias is free; LIBLINEAR
+penalises its bias unless told otherwise, so it is run with a bias that is not (regularize_bias 0). The relative duality gap of every solution,
+, is taken from its weights by gap() below, after the bias was fitted to them. Each peer runs in a process of its own and is cut off after
+--limit CPU seconds; a ratio with a peer that was cut off is a lower bound.
 """
-import argparse, gzip, json, os, resource, shutil, subprocess, sys, tempfile, time
+import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile
 import numpy as np
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 
 def products(x):
@@ -39,27 +49,33 @@ def softmax(s):
     return e / e.sum(1, keepdims=True)
 
 
-def multinomial_gap(x, y, w, b, lam, penalty):
-    """Relative duality gap of weights w (columns x classes); the bias is fitted first by Newton steps."""
-    m, k = len(y), w.shape[1]
-    one = np.eye(k)[y]
-    base = x @ w
+def fitted_bias(base, one, b):
     for _ in range(50):
         p = softmax(base + b)
         g = (p - one).mean(0)
-        h = np.diag(p.mean(0)) - p.T @ p / m
-        b = b - np.linalg.lstsq(h, g, rcond=1e-10)[0]
         if np.abs(g).max() < 1e-12:
             break
-    p = softmax(base + b)
+        b = b - np.linalg.lstsq(np.diag(p.mean(0)) - p.T @ p / len(p), g, rcond=1e-10)[0]
+    return b
+
+
+def gap(x, y, w, b, lam, penalty):
+    """Relative duality gap of multinomial weights w (columns x classes). Binary: classes (0, 1) with weights (0, w)."""
+    m, k = len(y), w.shape[1]
+    one = np.eye(k)[y]
+    base = x @ w
+    p = softmax(base + fitted_bias(base, one, b))
     value = np.abs(w).sum() if penalty == "l1" else np.sqrt((w ** 2).sum(1)).sum()
     primal = -np.log(np.maximum(p[np.arange(m), y], 1e-300)).mean() + lam * value
     g = x.T @ ((p - one) / m)
     largest = np.abs(g).max() if penalty == "l1" else np.sqrt((g ** 2).sum(1)).max()
-    scale = min(1.0, lam / largest)
-    q = scale * (p - one) + one
+    q = min(1.0, lam / largest) * (p - one) + one
     dual = -(np.where(q > 0, q * np.log(np.maximum(q, 1e-300)), 0)).sum() / m
     return (primal - dual) / primal
+
+
+def binary_gap(x, y, w, b, lam):
+    return gap(x, y, np.column_stack([np.zeros_like(w), w]), np.array([0.0, b]), lam, "l1")
 
 
 def cpu():
@@ -67,35 +83,57 @@ def cpu():
     return sum(u.ru_utime + u.ru_stime for u in (own, children))
 
 
-def run_sharelearn(binary, x, y, penalty, loss, count, ratio):
+def limited(function, limit, *arguments):
+    """function(*arguments) in a process of its own; None if it used more than `limit` CPU seconds."""
+    def work(pipe):
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu()) + limit, int(cpu()) + limit + 5))
+        try:
+            pipe.send(function(*arguments))
+        except (ImportError, AttributeError, TypeError, ValueError) as trouble:
+            pipe.send(trouble)
+    here, there = multiprocessing.get_context("fork").Pipe()
+    process = multiprocessing.get_context("fork").Process(target=work, args=(there,))
+    process.start()
+    there.close()
+    try:
+        answer = here.recv()
+    except EOFError:
+        answer = None
+    process.join()
+    return answer
+
+
+def run_sharelearn(binary, x, y, penalty, loss, options):
     with tempfile.TemporaryDirectory() as folder:
         np.save(os.path.join(folder, "x.npy"), x)
         np.save(os.path.join(folder, "y.npy"), y.astype(np.int32))
         report = os.path.join(folder, "r.json")
         start = cpu()
-        subprocess.run([binary, "fit", "gradboost", os.path.join(folder, "x.npy"), "--labels", os.path.join(folder, "y.npy"),
-                        "--loss", loss, "--penalty", penalty, "--path", str(count), "--path-min", str(ratio), "--scale", "none",
-                        "--threads", "1", "--quiet", "--report", report], check=True)
+        subprocess.run([binary, "fit", "gradboost", os.path.join(folder, "x.npy"), "--labels", os.path.join(folder, "y.npy"), "--loss", loss,
+                        "--penalty", penalty, "--scale", "none", "--threads", "1", "--quiet", "--report", report] + options, check=True)
         seconds = cpu() - start
         r = json.load(open(report))
-    print(f"sharelearn {penalty:7} {seconds:8.2f} CPU s   largest certified gap {max(q['gap'] for q in r['rounds']):.1e}   "
-          f"rows at the end {r['rounds'][-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
-    return seconds, [q["lambda"] for q in r["rounds"]]
+    stages = r["rounds"] if "--path" in options else [r]  # of a single lambda the rounds are those of induction
+    print(f"  sharelearn {penalty:7} {seconds:8.2f} CPU s   {len(stages):2} lambdas, largest certified gap {max(q['gap'] for q in stages):.1e}   "
+          f"rows at the end {stages[-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
+    return seconds, [q["lambda"] for q in stages]
 
 
 def run_adelie(x, y, lambdas):
     import adelie
     one = np.eye(y.max() + 1)[y]
+    k = one.shape[1]
     # Its loss is divided by the classes and a group's penalty multiplied by the root of its size.
     start = cpu()
-    fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas) / one.shape[1] ** 1.5,
+    fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas) / k ** 1.5,
                         progress_bar=False, early_exit=False, n_threads=1)
     seconds = cpu() - start
-    w = np.asarray(fit.betas.todense())[-1].reshape(-1, one.shape[1])
-    return seconds, w, np.asarray(fit.intercepts)[-1]
+    return seconds, np.asarray(fit.betas.todense())[-1].reshape(-1, k), np.asarray(fit.intercepts)[-1], len(fit.lmdas)
 
 
-def run_glmnet(x, y, lambdas, group):
+def run_glmnet(x, y, lambdas, group, limit):
+    if not shutil.which("Rscript"):
+        raise ImportError("no Rscript")
     with tempfile.TemporaryDirectory() as folder:
         x.astype(np.float64).T.tofile(os.path.join(folder, "x"))
         y.astype(np.int32).tofile(os.path.join(folder, "y"))
@@ -104,53 +142,117 @@ def run_glmnet(x, y, lambdas, group):
 x <- matrix(readBin('{folder}/x', 'double', {x.size}), nrow={len(y)}); y <- readBin('{folder}/y', 'integer', {len(y)})
 l <- readBin('{folder}/l', 'double', {len(lambdas)}); t <- proc.time()
 f <- glmnet(x, factor(y), family='multinomial', type.multinomial='{group}', lambda=l, standardize=FALSE)
-cat(sum((proc.time() - t)[c(1,2)]), '\\n'); w <- do.call(cbind, lapply(f$beta, function(b) as.matrix(b)[, length(l)]))
-write.table(rbind(f$a0[, length(l)], w), '{folder}/w', row.names=FALSE, col.names=FALSE)"""
-        out = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, check=True).stdout
+cat(sum((proc.time() - t)[c(1,2)]), '\\n'); n <- length(f$lambda); w <- do.call(cbind, lapply(f$beta, function(b) as.matrix(b)[, n]))
+write.table(rbind(f$a0[, n], w), '{folder}/w', row.names=FALSE, col.names=FALSE)"""
+        limits = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+        done = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, preexec_fn=limits)
+        if done.returncode != 0:
+            return None
         a = np.loadtxt(os.path.join(folder, "w"))
-        return float(out.split()[0]), a[1:], a[0]
+        return float(done.stdout.split()[0]), a[1:], a[0], len(lambdas)
 
 
 def run_saga(x, y, lam):
     from sklearn.linear_model import LogisticRegression
     start = cpu()
-    model = LogisticRegression(penalty="l1", solver="saga", C=1 / (lam * len(y)), tol=1e-4, max_iter=200).fit(x, y)
-    return cpu() - start, model.coef_.T, model.intercept_
+    model = LogisticRegression(l1_ratio=1, solver="saga", C=1 / (lam * len(y)), tol=1e-4, max_iter=200).fit(x, y)
+    return cpu() - start, model.coef_.T, model.intercept_, 1
+
+
+def run_liblinear(x, y, lam, tolerance):
+    """Its loss is a sum times C; labels are +1 and -1; the bias is the last weight, not penalised (-R)."""
+    from liblinear.liblinearutil import parameter, problem, train
+    sparse = __import__("scipy.sparse").sparse.csr_matrix(x.astype(np.float64))
+    task = problem(np.where(y == 1, 1.0, -1.0), sparse, bias=1)
+    start = cpu()
+    model = train(task, parameter(f"-s 6 -c {1 / (lam * len(y)):.17g} -e {tolerance} -B 1 -R -q"))
+    seconds = cpu() - start
+    columns = x.shape[1]
+    w = np.array([model.w[i] for i in range(columns + 1)])
+    return seconds, (1 if model.label[0] == 1 else -1) * w[:columns], (1 if model.label[0] == 1 else -1) * w[columns], 1
+
+
+def run_skglm(x, y, lam, tolerance):
+    from skglm import GeneralizedLinearEstimator
+    from skglm.datafits import Logistic
+    from skglm.penalties import L1
+    from skglm.solvers import ProxNewton
+    model = lambda: GeneralizedLinearEstimator(Logistic(), L1(lam), ProxNewton(tol=tolerance, fit_intercept=True, max_iter=100))
+    x = np.asfortranarray(x.astype(np.float64))
+    target = np.where(y == 1, 1.0, -1.0)
+    model().fit(x[:200], target[:200])  # compiles
+    start = cpu()
+    fit = model().fit(x, target)
+    return cpu() - start, np.ravel(fit.coef_), float(np.ravel(fit.intercept_)[0]), 1
+
+
+def report(name, answer, ours, limit, gap_of):
+    if isinstance(answer, Exception):
+        print(f"  {name:18} left out: {answer}", flush=True)
+    elif answer is None:
+        print(f"  {name:18} cut off after {limit} CPU s: more than {limit / ours:.1f} times ours", flush=True)
+    else:
+        seconds, w, b, count = answer
+        print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b):.1e}   {seconds / ours:.1f} times ours", flush=True)
+
+
+def path_options(a):
+    return ["--path", str(a.path), "--path-min", str(a.path_min)]
+
+
+def grouped(a, x, y, peers):
+    ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", path_options(a))
+    of = lambda w, b: gap(x.astype(float), y, w, b, lambdas[-1], "l1l2")
+    if "adelie" in peers:
+        report("adelie", limited(run_adelie, a.limit, x, y, lambdas), ours, a.limit, of)
+    if "glmnet" in peers:
+        report("glmnet grouped", run_glmnet(x, y, lambdas, "grouped", a.limit) if shutil.which("Rscript") else ImportError("no Rscript"), ours,
+               a.limit, of)
+
+
+def binary(a, x, y, peers):
+    one = (y == 0).astype(int)
+    xd = x.astype(float)
+    lam = 0.01 * np.abs(xd.T @ (one - one.mean())).max() / len(one)
+    ours, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", "1e-5"])
+    of = lambda w, b: binary_gap(xd, one, w, b, lam)
+    for peer, run, tolerances in (("liblinear", run_liblinear, (1e-2, 1e-3, 1e-4)), ("skglm", run_skglm, (1e-4, 1e-5))):
+        for tolerance in tolerances if peer in peers else ():
+            report(f"{peer} {tolerance}", limited(run, a.limit, x, one, lam, tolerance), ours, a.limit, of)
+
+
+def multinomial(a, x, y, peers):
+    ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", path_options(a))
+    of = lambda w, b: gap(x.astype(float), y, w, b, lambdas[-1], "l1")
+    if "glmnet" in peers:
+        report("glmnet", run_glmnet(x, y, lambdas, "ungrouped", a.limit) if shutil.which("Rscript") else ImportError("no Rscript"), ours, a.limit, of)
+    if "saga" in peers:
+        alone, _ = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", ["--lambda", repr(lambdas[-1]), "--tolerance", "1e-4"])
+        report("saga, one lambda", limited(run_saga, a.limit, x, y, lambdas[-1]), alone, a.limit, of)
+
+
+def others(a, x, y, peers):
+    for penalty in ("l1linf", "l2sq"):
+        run_sharelearn(a.sharelearn, x, y, penalty, "multiclass", path_options(a))
 
 
 def main():
     parse = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parse.add_argument("--data", required=True)
     parse.add_argument("--sharelearn", required=True)
-    parse.add_argument("--set", default="landsat")
-    parse.add_argument("--peers", default="adelie,glmnet,saga")
+    parse.add_argument("--set", default="landsat,letter,mnist10k")
+    parse.add_argument("--parts", default="grouped,binary,multinomial,others")
+    parse.add_argument("--peers", default="adelie,glmnet,liblinear,skglm,saga")
     parse.add_argument("--path", type=int, default=50)
     parse.add_argument("--path-min", type=float, default=0.01)
+    parse.add_argument("--limit", type=int, default=300, help="CPU seconds a peer may take")
     a = parse.parse_args()
-    x, y = load(a.set, a.data)
-    print(f"{a.set}: {x.shape[0]} rows, {x.shape[1]} columns, {y.max() + 1} classes; {a.path} lambdas to {a.path_min} lambda_max")
-    ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", a.path, a.path_min)
-    for penalty in ("l1", "l1linf"):
-        other, l1_lambdas = run_sharelearn(a.sharelearn, x, y, penalty, "multiclass", a.path, a.path_min)
-        if penalty == "l1":
-            l1_ours, l1_path = other, l1_lambdas
-    xd = x.astype(float)
-    for peer in a.peers.split(","):
-        try:
-            if peer == "adelie":
-                seconds, w, b = run_adelie(x, y, lambdas)
-                gap, ratio = multinomial_gap(xd, y, w, b, lambdas[-1], "l1l2"), seconds / ours
-            elif peer == "glmnet":
-                if not shutil.which("Rscript"):
-                    raise ImportError("no Rscript")
-                seconds, w, b = run_glmnet(x, y, lambdas, "grouped")
-                gap, ratio = multinomial_gap(xd, y, w, b, lambdas[-1], "l1l2"), seconds / ours
-            else:
-                seconds, w, b = run_saga(x, y, l1_path[-1])
-                gap, ratio = multinomial_gap(xd, y, w, b, l1_path[-1], "l1"), seconds / l1_ours
-            print(f"{peer:10} {seconds:8.2f} CPU s   gap at the last lambda {gap:.1e}   {ratio:.1f} times ours", flush=True)
-        except ImportError as missing:
-            print(f"{peer:10} left out: {missing}", flush=True)
+    parts = {"grouped": grouped, "binary": binary, "multinomial": multinomial, "others": others}
+    for name in a.set.split(","):
+        x, y = load(name, a.data)
+        for part in a.parts.split(","):
+            print(f"{name}, {part}: {x.shape[0]} rows, {x.shape[1]} columns, {y.max() + 1} classes", flush=True)
+            parts[part](a, x, y, a.peers.split(","))
 
 
 if __name__ == "__main__":

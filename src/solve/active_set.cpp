@@ -8,6 +8,7 @@
 
 #include "solve/anderson.hpp"
 #include "solve/quadratic_model.hpp"
+#include "solve/support_newton.hpp"
 
 namespace sharelearn {
 namespace {
@@ -15,6 +16,10 @@ namespace {
 constexpr std::size_t kMemory = 5;
 constexpr double kSufficientDecrease = 1e-3;
 constexpr double kRounding = 1e-15;
+constexpr double kRoughNewton = 0.1;
+constexpr double kNewtonMargin = 0.5;
+/// The metric is kept along a path until lambda has fallen to this fraction.
+constexpr double kStaleMetric = 0.8;
 constexpr int kMostStalls = 10;
 /// A dual norm this many tolerances above lambda leaves no hope for the gap.
 constexpr double kHopeless = 1000;
@@ -22,6 +27,22 @@ constexpr double kHopeless = 1000;
 /// dearer by about the number of outputs, and pays where the diagonal blocks alone converge slowly.
 constexpr Index kLeastPatience = 20;
 constexpr Index kPatienceOfOutput = 4;
+
+/// When a Newton step is due: models first find the support, then both alternate; a step that was not taken
+/// puts the next one off.
+struct NewtonTurns {
+  int next = 2;
+  int wait = 2;
+  void schedule(int now, bool moved) {
+    wait = moved ? 2 : 2 * wait;
+    next = now + wait;
+  }
+};
+
+/// How far a Newton step's system is solved: to where the gap would be small enough, never further than that.
+double newton_accuracy(double gap, double enough) {
+  return std::isfinite(gap) ? std::clamp(kNewtonMargin * enough / gap, 1e-3, kRoughNewton) : kRoughNewton;
+}
 
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
@@ -36,15 +57,13 @@ void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<dou
 
 }  // namespace
 
-/// The last steps' end points: weights and scores.
+/// The minimisers of the last models.
 struct ActiveSetSolver::History {
   Anderson anderson{kMemory};
-  std::deque<std::vector<double>> weights;
-  std::deque<Grid<double>> scores;
+  std::deque<std::vector<double>> minimisers;
   void clear() {
     anderson.clear();
-    weights.clear();
-    scores.clear();
+    minimisers.clear();
   }
 };
 
@@ -83,6 +102,7 @@ void ActiveSetSolver::add_weights(double cost) {
   if (rows_) rows_->columns_changed();
   cost_.push_back(cost);
   weights_.resize(weights_.size() + static_cast<std::size_t>(outputs()), 0.0);
+  earlier_.resize(weights_.size(), 0.0);
   gradient_valid_ = false;
   history_->clear();
 }
@@ -101,7 +121,7 @@ Index ActiveSetSolver::add(std::span<const std::uint32_t> rows, std::span<const 
 
 std::vector<Index> ActiveSetSolver::drop_zero_rows() {
   std::vector<Index> kept, slots;
-  std::vector<double> weights, cost;
+  std::vector<double> weights, earlier, cost;
   for (Index j = 0; j < columns_.size(); ++j) {
     const auto begin = weights_.begin() + j * outputs();
     const auto end = begin + outputs();
@@ -109,6 +129,7 @@ std::vector<Index> ActiveSetSolver::drop_zero_rows() {
     kept.push_back(j);
     if (j >= first_) slots.push_back(j - first_);
     weights.insert(weights.end(), begin, end);
+    earlier.insert(earlier.end(), earlier_.begin() + j * outputs(), earlier_.begin() + (j + 1) * outputs());
     cost.push_back(cost_[static_cast<std::size_t>(j)]);
   }
   std::vector<Index> known = kept;
@@ -118,6 +139,7 @@ std::vector<Index> ActiveSetSolver::drop_zero_rows() {
   columns_.keep(kept);
   if (rows_) rows_->columns_changed();
   weights_ = std::move(weights);
+  earlier_ = std::move(earlier);
   cost_ = std::move(cost);
   gradient_valid_ = false;
   history_->clear();
@@ -212,7 +234,6 @@ void ActiveSetSolver::refresh_metric() {
     if (coupled_ && loss_.coupling(rows, scores_, factor)) coupled = true;
   });
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
-  steps_since_metric_ = 0;
   history_->clear();
 }
 
@@ -223,6 +244,8 @@ double ActiveSetSolver::model_decrease(double lambda, const std::vector<double>&
   return change;
 }
 
+/// One model minimised. The combination of the last models' minimisers is tried first, then the way to this
+/// model's minimiser, halved until the objective falls enough.
 bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   metric_->extend(columns_);
   const std::vector<double> lambda_of = lambdas(lambda);
@@ -230,74 +253,98 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, {}, u);
   const double expected = model_decrease(lambda, u);
   last_decrease_ = std::max(-expected, 0.0);
-  std::vector<double> by(u.size());
-  for (std::size_t at = 0; at < u.size(); ++at) by[at] = u[at] - weights_[at];
-  direction_.fill(0);
-  columns_.combine(by, direction_);
 
   const double here = objective(lambda);
   const double slack = kRounding * std::abs(here);
+  const auto low_enough = [&](double t) { return here + kSufficientDecrease * t * expected + slack; };
+  std::vector<double> combined = combination(u);
+  if (!combined.empty()) {
+    aim(combined);
+    if (move(1, combined, lambda, low_enough(1))) return here - objective(lambda) > slack;
+    history_->clear();
+  }
+  aim(u);
   double t = 1;
   for (int halving = 0; halving < 30; ++halving, t /= 2) {
     std::vector<double> trial = u;
     if (t < 1) {
-      for (std::size_t at = 0; at < u.size(); ++at) trial[at] = weights_[at] + t * by[at];
+      for (std::size_t at = 0; at < u.size(); ++at) trial[at] = weights_[at] + t * (u[at] - weights_[at]);
     }
-    add_scaled(scores_, t, direction_, trial_scores_, threads_);
-    const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
-    if (value + lambda * penalty_of(trial) > here + kSufficientDecrease * t * expected + slack) continue;
-    damping_ = t < 1 ? std::min(damping_ * 1.5, 4.0) : damping_;
-    const std::vector<double> from = weights_;
-    weights_ = std::move(trial);
-    std::swap(scores_, trial_scores_);
-    std::swap(residual_, trial_residual_);
-    loss_value_ = value;
-    gradient_valid_ = false;
-    ++steps_since_metric_;
-    if (t == 1) accelerate(lambda, from);
+    if (!move(t, trial, lambda, low_enough(t))) continue;
+    if (t < 1) damping_ = std::min(damping_ * 1.5, 4.0);
     return here - objective(lambda) > slack;
   }
   return false;
 }
 
-/// Replaces the point by the combination of the last steps' ends if the objective is lower there. Weights
-/// that are zero now stay zero.
-void ActiveSetSolver::accelerate(double lambda, const std::vector<double>& from) {
-  History& history = *history_;
-  std::vector<double> moved(weights_.size());
-  for (std::size_t at = 0; at < moved.size(); ++at) {
-    const auto j = static_cast<Index>(at) / outputs();
-    moved[at] =
-        (weights_[at] - from[at]) * std::sqrt(metric_->diagonal(j, static_cast<Index>(at) % outputs()));
+/// Newton's step on the weights that are not zero. Weights whose sign l1 would see flip stop at zero.
+bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
+  metric_->extend(columns_);
+  const std::vector<double> lambda_of = lambdas(lambda);
+  const std::vector<double> by = support_newton_step(
+      {loss_, penalty_, columns_, *metric_, scores_, lambda_of, gradient_, weights_}, accuracy, threads_);
+  const double here = objective(lambda);
+  const bool single = penalty_.name() == "l1";
+  double t = 1;
+  for (int halving = 0; halving < 3; ++halving, t /= 2) {
+    std::vector<double> trial(weights_.size());
+    for (std::size_t at = 0; at < trial.size(); ++at) {
+      trial[at] = weights_[at] + t * by[at];
+      const bool flips = single && trial[at] * weights_[at] < 0;
+      if (flips && cost_[at / static_cast<std::size_t>(outputs())] > 0) trial[at] = 0;
+    }
+    aim(trial);
+    if (!move(1, trial, lambda, here)) continue;
+    history_->clear();
+    return true;
   }
-  history.anderson.push(std::move(moved));
-  history.weights.push_back(weights_);
-  history.scores.push_back(scores_);
-  if (history.weights.size() > kMemory) {
-    history.weights.pop_front();
-    history.scores.pop_front();
-  }
-  const std::vector<double> coefficients = history.anderson.coefficients();
-  if (coefficients.empty()) return;
-  std::vector<double> weights(weights_.size(), 0.0), removed(weights_.size(), 0.0);
-  trial_scores_.fill(0);
-  for (std::size_t p = 0; p < coefficients.size(); ++p) {
-    for (std::size_t at = 0; at < weights.size(); ++at)
-      weights[at] += coefficients[p] * history.weights[p][at];
-    add_scaled(trial_scores_, coefficients[p], history.scores[p], trial_scores_, threads_);
-  }
-  for (std::size_t at = 0; at < weights.size(); ++at) {
-    if (weights_[at] != 0 || weights[at] == 0) continue;
-    removed[at] = -weights[at];
-    weights[at] = 0;
-  }
-  columns_.combine(removed, trial_scores_);
+  return false;
+}
+
+/// direction_ = X (to - weights).
+void ActiveSetSolver::aim(std::span<const double> to) {
+  std::vector<double> by(to.size());
+  for (std::size_t at = 0; at < to.size(); ++at) by[at] = to[at] - weights_[at];
+  direction_.fill(0);
+  columns_.combine(by, direction_);
+}
+
+/// Goes to `weights`, whose scores are t times the direction away, if the objective is at most `highest`
+/// there.
+bool ActiveSetSolver::move(double t, std::vector<double>& weights, double lambda, double highest) {
+  add_scaled(scores_, t, direction_, trial_scores_, threads_);
   const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
-  if (!(value + lambda * penalty_of(weights) < objective(lambda))) return;
-  weights_ = std::move(weights);
+  if (!(value + lambda * penalty_of(weights) <= highest)) return false;
+  std::swap(weights_, weights);
   std::swap(scores_, trial_scores_);
   std::swap(residual_, trial_residual_);
   loss_value_ = value;
+  gradient_valid_ = false;
+  return true;
+}
+
+/// Anderson's combination of the last models' minimisers, `u` the newest of them; empty where there is none
+/// yet. Weights that are zero in u stay zero.
+std::vector<double> ActiveSetSolver::combination(const std::vector<double>& u) {
+  History& history = *history_;
+  std::vector<double> moved(u.size());
+  for (std::size_t at = 0; at < moved.size(); ++at) {
+    const auto j = static_cast<Index>(at) / outputs();
+    moved[at] = (u[at] - weights_[at]) * std::sqrt(metric_->diagonal(j, static_cast<Index>(at) % outputs()));
+  }
+  history.anderson.push(std::move(moved));
+  history.minimisers.push_back(u);
+  if (history.minimisers.size() > kMemory) history.minimisers.pop_front();
+  const std::vector<double> coefficients = history.anderson.coefficients();
+  if (coefficients.empty()) return {};
+  std::vector<double> combined(u.size(), 0.0);
+  for (std::size_t at = 0; at < u.size(); ++at) {
+    if (u[at] == 0) continue;
+    for (std::size_t p = 0; p < coefficients.size(); ++p) {
+      combined[at] += coefficients[p] * history.minimisers[p][at];
+    }
+  }
+  return combined;
 }
 
 void ActiveSetSolver::update_row(Index column, double lambda) {
@@ -326,13 +373,37 @@ bool ActiveSetSolver::cycle(double lambda) {
   return here - objective(lambda) > kRounding * std::abs(here);
 }
 
+/// A new lambda starts on the line through the last two solutions, if the objective is lower there.
+void ActiveSetSolver::start_at(double lambda) {
+  const std::vector<double> solution = weights_;
+  if (lambda > 0 && lambda < lambda_ && lambda_ < earlier_lambda_) {
+    const double further = std::log(lambda / lambda_) / std::log(lambda_ / earlier_lambda_);
+    std::vector<double> ahead(weights_.size());
+    for (std::size_t at = 0; at < ahead.size(); ++at) {
+      ahead[at] = weights_[at] == 0 ? 0 : weights_[at] + further * (weights_[at] - earlier_[at]);
+    }
+    aim(ahead);
+    move(1, ahead, lambda, objective(lambda));
+  }
+  earlier_ = solution;
+  earlier_lambda_ = lambda_;
+  lambda_ = lambda;
+}
+
 ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int max_steps) {
   ActiveSetReport report;
   int stalls = 0;
+  NewtonTurns newton;
+  if (rows_ || !is_smooth_on_support(penalty_)) newton.next = -1;
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
   history_->clear();
   last_decrease_ = std::numeric_limits<double>::infinity();
-  if (!rows_ && (metric_->empty() || steps_since_metric_ > 0)) refresh_metric();
+  if (lambda != lambda_) start_at(lambda);
+  if (!rows_ &&
+      (metric_->empty() || !(lambda <= metric_lambda_ && lambda >= kStaleMetric * metric_lambda_))) {
+    refresh_metric();
+    metric_lambda_ = lambda;
+  }
   for (;; ++report.steps) {
     compute_gradient();
     double largest = 0;
@@ -347,8 +418,14 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
     report.converged = report.gap <= tolerance * std::abs(objective(lambda));
     if (report.converged || report.steps >= max_steps) return report;
     if (report.steps > 0 && report.steps % patience == 0 && !rows_) {
-      coupled_ = true;
+      coupled_ = !is_smooth_on_support(penalty_);
       refresh_metric();
+    }
+    if (report.steps == newton.next) {
+      const double enough = tolerance * std::abs(objective(lambda));
+      const bool moved = newton_step(lambda, newton_accuracy(report.gap, enough));
+      newton.schedule(report.steps, moved);
+      if (moved) continue;
     }
     // Near the optimum the objective stops moving before the gap does: it is flat there.
     stalls = (rows_ ? cycle(lambda) : step(lambda, report)) ? 0 : stalls + 1;

@@ -34,6 +34,11 @@ class Metric {
   Index outputs() const { return outputs_; }
   Index stride() const { return stride_; }
   double diagonal(Index j, Index c) const { return entry(own_[static_cast<std::size_t>(c)], j); }
+  /// Entry (j, l), l <= j, of output c's own matrix.
+  double own(Index c, Index j, Index l) const {
+    return static_cast<double>(
+        pairs_[own_[static_cast<std::size_t>(c)]].gram[static_cast<std::size_t>(j * stride_ + l)]);
+  }
   /// Smallest s (nearly) with: the outputs' block of column j <= s * its diagonal.
   double spread(Index j) const { return spread_[static_cast<std::size_t>(j)]; }
   /// slope[d * stride() ..] += H_dc[j, ..] step[c] for all c and d.

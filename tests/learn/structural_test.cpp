@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/learn/adaboost.hpp"
@@ -220,6 +221,72 @@ TEST(structural, lambda_max_of_the_multiclass_loss_is_exact) {
   EXPECT_NEAR(booster.lambda_max(), expected, 1e-8 * expected);
 }
 
+/// The bias that makes every output's residuals sum to zero, by bisection on one output after another.
+std::vector<double> bisected_bias(const Loss& loss) {
+  const Index k = loss.outputs();
+  std::vector<double> bias(static_cast<std::size_t>(k), 0.0);
+  Grid<double> scores(kRows, k), residual(kRows, k);
+  for (int cycle = 0; cycle < 80; ++cycle) {
+    for (Index c = 0; c < k; ++c) {
+      double low = -20, high = 20;
+      for (int halving = 0; halving < 60; ++halving) {
+        bias[static_cast<std::size_t>(c)] = (low + high) / 2;
+        for (Index d = 0; d < k; ++d) {
+          std::fill_n(scores.column(d), kRows, bias[static_cast<std::size_t>(d)]);
+        }
+        loss.block({0, kRows}, scores, &residual);
+        const auto column = residual.column_span(c);
+        (std::accumulate(column.begin(), column.end(), 0.0) > 0 ? high : low) =
+            bias[static_cast<std::size_t>(c)];
+      }
+    }
+  }
+  return bias;
+}
+
+double norm_of_gradient(std::string_view penalty, const std::vector<double>& gradient) {
+  double sum = 0, square = 0, most = 0;
+  for (const double g : gradient) {
+    sum += std::abs(g);
+    square += g * g;
+    most = std::max(most, std::abs(g));
+  }
+  return penalty == "l1" ? most : penalty == "l1l2" ? std::sqrt(square) : sum;
+}
+
+TEST(structural, lambda_max_is_exact_for_every_loss_and_penalty) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  ThreadPool threads(1);
+  for (const auto& loss : all_losses(dense)) {
+    for (const bool bias : {true, false}) {
+      const auto k = static_cast<std::size_t>(loss->outputs());
+      const std::vector<double> fitted = bias ? bisected_bias(*loss) : std::vector<double>(k, 0.0);
+      Grid<double> scores(kRows, loss->outputs()), residual(kRows, loss->outputs());
+      for (std::size_t c = 0; c < k; ++c) {
+        std::fill_n(scores.column(static_cast<Index>(c)), kRows, fitted[c]);
+      }
+      loss->block({0, kRows}, scores, &residual);
+      for (const char* name : {"l1", "l1l2", "l1linf"}) {
+        double expected = 0;
+        for (Index j = 0; j < kColumns; ++j) {
+          std::vector<double> gradient(k, 0.0);
+          for (std::size_t c = 0; c < k; ++c) {
+            for (Index i = 0; i < kRows; ++i) {
+              gradient[c] += static_cast<double>(dense(i, j)) * residual(i, static_cast<Index>(c));
+            }
+          }
+          expected = std::max(expected, norm_of_gradient(name, gradient));
+        }
+        const auto penalty = penalty_from(name);
+        ColumnPool pool(x);
+        StructuralBooster booster(pool, *loss, *penalty, precise(bias), Context{threads});
+        EXPECT_NEAR(booster.lambda_max(), expected, 1e-8 * expected) << loss->name() << name << bias;
+      }
+    }
+  }
+}
+
 TEST(structural, every_lambda_of_a_path_is_certified_and_the_same_for_any_number_of_threads) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -262,11 +329,13 @@ TEST(structural, a_row_of_weight_three_is_three_rows) {
   const MulticlassLogistic plain(longer_labels, kClasses, test::equal_weights(longer.rows()), 0.0);
   ColumnPool pool(x), longer_pool(longer);
   const L1L2 penalty;
-  const StructuralStage a = solve(pool, weighted, penalty, 0.01, precise(true));
-  const StructuralStage b = solve(longer_pool, plain, penalty, 0.01, precise(true));
+  StructuralOptions options = precise(true);
+  options.tolerance = 1e-14;
+  const StructuralStage a = solve(pool, weighted, penalty, 0.01, options);
+  const StructuralStage b = solve(longer_pool, plain, penalty, 0.01, options);
   EXPECT_NEAR(a.objective, b.objective, 1e-12);
   ASSERT_EQ(a.columns.size(), b.columns.size());
-  for (std::size_t at = 0; at < a.weights.size(); ++at) EXPECT_NEAR(a.weights[at], b.weights[at], 1e-6);
+  for (std::size_t at = 0; at < a.weights.size(); ++at) EXPECT_NEAR(a.weights[at], b.weights[at], 1e-8);
 }
 
 TEST(structural, a_cost_multiplies_the_penalty_as_dividing_the_column_does) {

@@ -1,8 +1,10 @@
 // Minimises  loss(X W + b) + lambda sum_j cost_j value(W_j)  over the columns given to it so far.
 //
-// Each step minimises a quadratic model of the loss in the metric X' D_c X of the active columns (see
-// solve/quadratic_model.hpp), checks the decrease on the scores, and lets Anderson acceleration combine the
-// last few steps. Scores are kept, so a trial costs rows * outputs. The stop is a duality gap:
+// Steps minimise a quadratic model of the loss in the metric X' D_c X of the active columns (see
+// solve/quadratic_model.hpp), which finds the support; where the penalty is smooth given its zeros, they
+// alternate with Newton steps on the weights that are not zero (solve/support_newton.hpp). Both are checked
+// on the scores, and Anderson acceleration combines the last models' minimisers. A new lambda starts on the
+// line through the last two solutions. The stop is a duality gap:
 //
 //   dual point    u = scale * residual, the residual of the current scores and scale the largest one <= 1
 //   with
@@ -104,7 +106,11 @@ class ActiveSetSolver {
   bool step(double lambda, ActiveSetReport& report);
   bool cycle(double lambda);
   void update_row(Index column, double lambda);
-  void accelerate(double lambda, const std::vector<double>& from);
+  void start_at(double lambda);
+  bool newton_step(double lambda, double accuracy);
+  void aim(std::span<const double> to);
+  bool move(double t, std::vector<double>& weights, double lambda, double highest);
+  std::vector<double> combination(const std::vector<double>& u);
   double penalty_of(std::span<const double> weights) const;
   bool has_dual(double lambda) const;
 
@@ -121,10 +127,13 @@ class ActiveSetSolver {
   bool gradient_valid_ = false;
   Grid<double> scores_, residual_, trial_scores_, trial_residual_, direction_;
   double loss_value_ = 0;
+  double lambda_ = 0,
+         earlier_lambda_ = 0;    ///< of the last minimisation and of the one at another lambda before
+  std::vector<double> earlier_;  ///< the solution at earlier_lambda_
+  double metric_lambda_ = 0;
   double damping_ = 1;
   double last_decrease_ = 0;  ///< of the last model, for problems without a dual
-  int steps_since_metric_ = 0;
-  bool coupled_ = false;  ///< the metric has the outputs' interactions
+  bool coupled_ = false;      ///< the metric has the outputs' interactions
   std::shared_ptr<RowUpdate> rows_;
   std::unique_ptr<Metric> metric_;
   std::unique_ptr<History> history_;

@@ -1,0 +1,203 @@
+#include "solve/support_newton.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace sharelearn {
+namespace {
+
+constexpr int kMostProducts = 60;
+/// Keeps the preconditioner's blocks positive where a weight hardly curves.
+constexpr double kRidge = 1e-5;
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// The penalty's second derivatives on a row: scale (I - unit unit').
+struct RowCurvature {
+  double scale = 0;
+  std::vector<double> unit;  ///< empty: zero
+};
+
+RowCurvature row_curvature(const Penalty& penalty, std::span<const double> row, double lambda) {
+  if (lambda == 0 || penalty.name() == "l1") return {};
+  if (penalty.name() == "l2sq") return {2 * lambda, {}};
+  const double norm = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
+  if (norm == 0) return {};
+  RowCurvature curvature{lambda / norm, {row.begin(), row.end()}};
+  for (double& u : curvature.unit) u /= norm;
+  return curvature;
+}
+
+/// The linear system and its preconditioner.
+class SupportSystem {
+ public:
+  SupportSystem(const SupportPoint& point, ThreadPool& threads)
+      : point_(point),
+        threads_(threads),
+        outputs_(static_cast<std::size_t>(point.loss.outputs())),
+        state_(point.loss.rows(), point.loss.outputs()),
+        image_(point.loss.rows(), point.loss.outputs()),
+        factors_(outputs_) {
+    for (std::size_t j = 0; j < point.lambda.size(); ++j) {
+      rows_.push_back(row_curvature(point.penalty, row_of(point.weights, j), point.lambda[j]));
+    }
+    threads_.for_each(blocks_of(point.loss.rows()), [&](Index block, int) {
+      point.loss.hessian(block_range(block, point.loss.rows()), point.scores, state_);
+    });
+    find_free();
+    threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) { factorise(c); });
+  }
+
+  /// - gradient of the objective, on the free weights.
+  std::vector<double> right_side() const {
+    std::vector<double> right(point_.weights.size(), 0.0);
+    for (std::size_t at = 0; at < right.size(); ++at) {
+      if (!free_[at]) continue;
+      right[at] = -point_.gradient[at] - penalty_slope(at);
+    }
+    return right;
+  }
+
+  std::vector<double> times(const std::vector<double>& v) {
+    image_.fill(0);
+    point_.columns.combine(v, image_);
+    threads_.for_each(blocks_of(image_.rows()), [&](Index block, int) {
+      const RowRange range = block_range(block, image_.rows());
+      point_.loss.hessian_times(range.begin, range.size(), state_, image_.data() + range.begin,
+                                image_.stride());
+    });
+    std::vector<double> product;
+    point_.columns.dots(image_, product);
+    for (std::size_t j = 0; j < rows_.size(); ++j) add_penalty(j, v, product);
+    for (std::size_t at = 0; at < product.size(); ++at) {
+      if (!free_[at]) product[at] = 0;
+    }
+    return product;
+  }
+
+  /// Solves with the blocks of the single outputs.
+  std::vector<double> precondition(const std::vector<double>& v) const {
+    std::vector<double> solved(v.size(), 0.0);
+    threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) {
+      const auto output = static_cast<std::size_t>(c);
+      const std::vector<Index>& columns = free_columns_[output];
+      Eigen::VectorXd block(static_cast<Eigen::Index>(columns.size()));
+      for (std::size_t a = 0; a < columns.size(); ++a) {
+        block(static_cast<Eigen::Index>(a)) = v[static_cast<std::size_t>(columns[a]) * outputs_ + output];
+      }
+      factors_[output].solveInPlace(block);
+      for (std::size_t a = 0; a < columns.size(); ++a) {
+        solved[static_cast<std::size_t>(columns[a]) * outputs_ + output] =
+            block(static_cast<Eigen::Index>(a));
+      }
+    });
+    return solved;
+  }
+
+ private:
+  std::span<const double> row_of(std::span<const double> all, std::size_t j) const {
+    return all.subspan(j * outputs_, outputs_);
+  }
+
+  /// A weight is free if it is not zero; with l1l2 and l2sq, if its row is not.
+  void find_free() {
+    free_.assign(point_.weights.size(), 0);
+    free_columns_.resize(outputs_);
+    const bool single = point_.penalty.name() == "l1";
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      const auto row = row_of(point_.weights, j);
+      const bool used =
+          point_.lambda[j] == 0 || std::any_of(row.begin(), row.end(), [](double w) { return w != 0; });
+      for (std::size_t c = 0; c < outputs_; ++c) {
+        if (!used || (single && point_.lambda[j] > 0 && row[c] == 0)) continue;
+        free_[j * outputs_ + c] = 1;
+        free_columns_[c].push_back(static_cast<Index>(j));
+      }
+    }
+  }
+
+  double penalty_slope(std::size_t at) const {
+    const std::size_t j = at / outputs_;
+    const double w = point_.weights[at], lambda = point_.lambda[j];
+    if (lambda == 0) return 0;
+    if (point_.penalty.name() == "l1") return w > 0 ? lambda : -lambda;
+    if (point_.penalty.name() == "l2sq") return 2 * lambda * w;
+    return rows_[j].unit.empty() ? 0 : lambda * rows_[j].unit[at % outputs_];
+  }
+
+  void add_penalty(std::size_t j, const std::vector<double>& v, std::vector<double>& product) const {
+    const RowCurvature& row = rows_[j];
+    if (row.scale == 0) return;
+    double along = 0;
+    for (std::size_t c = 0; c < row.unit.size(); ++c) along += row.unit[c] * v[j * outputs_ + c];
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      const double unit = row.unit.empty() ? 0 : row.unit[c];
+      product[j * outputs_ + c] += row.scale * (v[j * outputs_ + c] - unit * along);
+    }
+  }
+
+  void factorise(Index c) {
+    const auto output = static_cast<std::size_t>(c);
+    const std::vector<Index>& columns = free_columns_[output];
+    const auto count = static_cast<Eigen::Index>(columns.size());
+    Eigen::MatrixXd block(count, count);
+    for (Eigen::Index a = 0; a < count; ++a) {
+      const Index j = columns[static_cast<std::size_t>(a)];
+      for (Eigen::Index b = 0; b <= a; ++b) {
+        block(a, b) = point_.metric.own(c, j, columns[static_cast<std::size_t>(b)]);
+      }
+      const RowCurvature& row = rows_[static_cast<std::size_t>(j)];
+      const double unit = row.unit.empty() ? 0 : row.unit[output];
+      block(a, a) = block(a, a) * (1 + kRidge) + row.scale * (1 - unit * unit) + 1e-300;
+    }
+    factors_[output].compute(block);
+  }
+
+  const SupportPoint& point_;
+  ThreadPool& threads_;
+  std::size_t outputs_;
+  Grid<double> state_, image_;
+  std::vector<RowCurvature> rows_;
+  std::vector<char> free_;                        ///< [column][output]
+  std::vector<std::vector<Index>> free_columns_;  ///< of each output
+  std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
+};
+
+}  // namespace
+
+bool is_smooth_on_support(const Penalty& penalty) {
+  return penalty.name() == "l1" || penalty.name() == "l1l2" || penalty.name() == "l2sq";
+}
+
+std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
+  SupportSystem system(point, threads);
+  std::vector<double> residual = system.right_side();
+  std::vector<double> step(residual.size(), 0.0);
+  std::vector<double> scaled = system.precondition(residual);
+  std::vector<double> direction = scaled;
+  double size = dot(residual, scaled);
+  const double enough = accuracy * accuracy * size;
+  for (int product = 0; product < kMostProducts && size > enough; ++product) {
+    const std::vector<double> image = system.times(direction);
+    const double curvature = dot(direction, image);
+    if (!(curvature > 0)) break;
+    const double length = size / curvature;
+    for (std::size_t at = 0; at < step.size(); ++at) {
+      step[at] += length * direction[at];
+      residual[at] -= length * image[at];
+    }
+    scaled = system.precondition(residual);
+    const double next = dot(residual, scaled);
+    for (std::size_t at = 0; at < step.size(); ++at) {
+      direction[at] = scaled[at] + next / size * direction[at];
+    }
+    size = next;
+  }
+  return step;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,39 @@
+// Newton's step on the weights that are not zero, all outputs coupled, for penalties that are smooth there.
+//
+//   (X' D X + lambda Hessian of the penalty) step = - gradient of the objective        over the free weights
+//
+// D holds the whole second derivatives of each row's loss, outputs interacting; it is applied, never stored:
+// a product costs two passes over the active columns. Conjugate gradients solve the system, preconditioned by
+// the blocks of the single outputs, whose Gram matrices the models of the solver have at hand.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/solve/column_set.hpp"
+#include "solve/quadratic_model.hpp"
+
+namespace sharelearn {
+
+/// Where the step is taken.
+struct SupportPoint {
+  const Loss& loss;
+  const Penalty& penalty;
+  const ColumnSet& columns;
+  const Metric& metric;  ///< of all columns
+  const Grid<double>& scores;
+  std::span<const double> lambda;    ///< of each column; 0: unpenalised
+  std::span<const double> gradient;  ///< of the loss, [column][output]
+  std::span<const double> weights;   ///< [column][output]
+};
+
+/// True for l1, l1l2 and l2sq: given the zeros, the penalty has two derivatives.
+bool is_smooth_on_support(const Penalty& penalty);
+
+/// The step [column][output], zero on weights that are not free, to `accuracy` of the right-hand side in the
+/// preconditioner's norm.
+std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads);
+
+}  // namespace sharelearn
