@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "suggest.hpp"
 
 namespace {
@@ -70,6 +71,7 @@ int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
 }  // namespace
 
 int main(int argc, char** argv) {
+  sharelearn::keep_large_arrays_off_the_heap();
   CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use.",
                "sharelearn");
   app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);

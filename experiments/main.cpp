@@ -8,6 +8,7 @@
 
 #include "experiment.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
@@ -83,6 +84,7 @@ int main_checked(int argc, char** argv) {
 }  // namespace sharelearn::reproduce
 
 int main(int argc, char** argv) {
+  sharelearn::keep_large_arrays_off_the_heap();
   try {
     return sharelearn::reproduce::main_checked(argc, argv);
   } catch (const sharelearn::InputError& error) {

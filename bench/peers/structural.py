@@ -10,8 +10,8 @@ multinomial  l1 multinomial: scikit-learn's saga at the last lambda and glmnet's
 others       l1linf and l2sq paths (l2sq has no lambda_max: from 1 down); no peer
 
 Same objective (mean logistic loss + lambda * penalty), same standardised columns, same lambdas, one thread. The bias is free; LIBLINEAR
-penalises its bias unless told otherwise, so it is run with a bias that is not (regularize_bias 0). The relative duality gap of every solution,
-, is taken from its weights by gap() below, after the bias was fitted to them. Each peer runs in a process of its own and is cut off after
+penalises its bias unless told otherwise, so it is run with a bias that is not (regularize_bias 0). The relative duality gap of a peer's
+solution is taken from its weights by gap() below, after the bias was fitted to them; ours is the certificate that it reports. Each peer runs in a process of its own and is cut off after
 --limit CPU seconds; a ratio with a peer that was cut off is a lower bound.
 """
 import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile
