@@ -66,6 +66,24 @@ TaskLoss::TaskLoss(const Tasks& tasks, std::vector<double> weights)
   }
 }
 
+template <class Term>
+double TaskLoss::conjugate_sum(RowRange rows, const Grid<double>& dual, double scale, Term term) const {
+  double sum = 0;
+  for (Index c = 0; c < outputs(); ++c) {
+    const double* u = dual.column(c);
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double w = weight(i);
+      const int y = signs(c)[i];
+      if (w == 0 || y == 0) {
+        if (u[i] != 0) return kInfinity;
+        continue;
+      }
+      sum += w * term(-y * scale * u[i] / w);
+    }
+  }
+  return sum;
+}
+
 double MultitaskLogistic::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
   double sum = 0;
   Chunk value, probability;
@@ -99,24 +117,10 @@ void MultitaskLogistic::curvature(RowRange rows, const Grid<double>& scores, Gri
   }
 }
 
-/// With q = -y u / w in [0, 1]: w (q ln q + (1 - q) ln(1 - q)).
 double MultitaskLogistic::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
-  double sum = 0;
-  for (Index c = 0; c < outputs(); ++c) {
-    const double* u = dual.column(c);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      const double w = weight(i);
-      const int y = signs(c)[i];
-      if (w == 0 || y == 0) {
-        if (u[i] != 0) return kInfinity;
-        continue;
-      }
-      const double q = -y * scale * u[i] / w;
-      if (q < 0 || q > 1) return kInfinity;
-      sum += w * (entropy_term(q) + entropy_term(1 - q));
-    }
-  }
-  return sum;
+  return conjugate_sum(rows, dual, scale, [](double q) {
+    return q < 0 || q > 1 ? kInfinity : entropy_term(q) + entropy_term(1 - q);
+  });
 }
 
 double MultitaskExponential::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
@@ -152,24 +156,8 @@ double MultitaskExponential::curvature_bound() const {
   return kInfinity;
 }
 
-/// With q = -y u / w >= 0: w (q ln q - q).
 double MultitaskExponential::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
-  double sum = 0;
-  for (Index c = 0; c < outputs(); ++c) {
-    const double* u = dual.column(c);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      const double w = weight(i);
-      const int y = signs(c)[i];
-      if (w == 0 || y == 0) {
-        if (u[i] != 0) return kInfinity;
-        continue;
-      }
-      const double q = -y * scale * u[i] / w;
-      if (q < 0) return kInfinity;
-      sum += w * (entropy_term(q) - q);
-    }
-  }
-  return sum;
+  return conjugate_sum(rows, dual, scale, [](double q) { return q < 0 ? kInfinity : entropy_term(q) - q; });
 }
 
 }  // namespace sharelearn

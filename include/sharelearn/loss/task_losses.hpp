@@ -29,6 +29,10 @@ class TaskLoss : public Loss {
  protected:
   const std::int8_t* signs(Index task) const { return sign_.data() + task * rows_; }
   double weight(Index row) const { return weights_[static_cast<std::size_t>(row)]; }
+  /// Sum of w term(q) over rows and tasks, where q = -y u / w and u = scale * dual; infinite where an example
+  /// that does not count has a dual.
+  template <class Term>
+  double conjugate_sum(RowRange rows, const Grid<double>& dual, double scale, Term term) const;
 
  private:
   Index rows_;
