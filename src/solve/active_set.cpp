@@ -21,6 +21,9 @@ constexpr double kNewtonMargin = 0.5;
 /// The metric is kept along a path until lambda has fallen to this fraction.
 constexpr double kStaleMetric = 0.8;
 constexpr int kMostStalls = 10;
+/// Steps in a row that each promise at least this fraction of what the one before did: the metric is stale.
+constexpr double kSlow = 0.95;
+constexpr int kMostSlow = 3;
 /// A dual norm this many tolerances above lambda leaves no hope for the gap.
 constexpr double kHopeless = 1000;
 /// Steps after which the metric is renewed, from then on with the coupling of the outputs: that makes a pass
@@ -393,6 +396,7 @@ void ActiveSetSolver::start_at(double lambda) {
 ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int max_steps) {
   ActiveSetReport report;
   int stalls = 0;
+  int slow = 0;
   NewtonTurns newton;
   if (rows_ || !is_smooth_on_support(penalty_)) newton.next = -1;
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
@@ -428,7 +432,15 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
       if (moved) continue;
     }
     // Near the optimum the objective stops moving before the gap does: it is flat there.
+    const double promised = last_decrease_;
     stalls = (rows_ ? cycle(lambda) : step(lambda, report)) ? 0 : stalls + 1;
+    // A metric of a point with another curvature makes steps that are far too long, or short ones without
+    // end.
+    slow = last_decrease_ > kSlow * promised ? slow + 1 : 0;
+    if (!rows_ && (stalls == 1 || slow == kMostSlow)) {
+      refresh_metric();
+      slow = 0;
+    }
     if (stalls == kMostStalls) return report;
   }
 }

@@ -16,6 +16,9 @@ constexpr float kRidge = 1e-6F;
 /// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
 /// derivatives sum to less than this fraction of either's own.
 constexpr double kNegligible = 3e-3;
+/// A column's curvature is at least this times its mean square: rows whose loss hardly curves are left out,
+/// but a column that lives on them alone must not take steps without end.
+constexpr double kLeastCurvature = 0.01 * kNegligible;
 constexpr double kNegligiblePair = 2e-2;
 
 /// Block coordinate descent on the model. `slope_` is the model's gradient [output][column], kept up to date.
@@ -238,13 +241,19 @@ void Metric::extend(const ColumnSet& columns) {
     gram.push_back(pair.gram.data());
   }
   columns.weighted_grams(rows, first, gram, stride_);
+  const std::vector<double> share(static_cast<std::size_t>(columns.rows()),
+                                  kLeastCurvature / static_cast<double>(columns.rows()));
+  const std::vector<double> least = columns.squares(share);
   size_ = last;
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     pairs_[p].rows = std::move(rows[p]);
     float* h = gram[p];
     const bool own = pairs_[p].first == pairs_[p].second;
     for (Index j = first; j < last; ++j) {
-      if (own) h[j * stride_ + j] *= 1 + kRidge;
+      if (own) {
+        float& diagonal = h[j * stride_ + j];
+        diagonal = std::max(diagonal * (1 + kRidge), static_cast<float>(least[static_cast<std::size_t>(j)]));
+      }
       for (Index l = 0; l < j; ++l) h[l * stride_ + j] = h[j * stride_ + l];
       std::fill(h + j * stride_ + last, h + (j + 1) * stride_, 0.0F);
     }

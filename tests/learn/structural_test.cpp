@@ -175,6 +175,28 @@ TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_opti
   }
 }
 
+/// One row a class, told apart by every column: the weights go so far that the loss hardly curves, and a step
+/// that trusts the curvature of the last point has no end.
+TEST(structural, classes_far_apart_are_solved_for_small_lambdas_too) {
+  constexpr Index bits = 4, classes = 16;
+  DenseMatrix dense(classes, bits + classes);
+  std::vector<std::int32_t> labels;
+  for (Index i = 0; i < classes; ++i) {
+    labels.push_back(static_cast<std::int32_t>(i));
+    for (Index bit = 0; bit < bits; ++bit) dense(i, bit) = (i >> bit) % 2 == 0 ? -1.0F : 1.0F;
+    dense(i, bits + i) = 2.0F * bits;
+  }
+  const Matrix x(dense);
+  const MulticlassLogistic loss(labels, classes, std::vector<double>(classes, 1.0 / classes), 0.0);
+  for (const char* name : {"l1", "l1l2", "l1linf"}) {
+    for (const double lambda : {1e-2, 1e-3, 1e-4}) {
+      ColumnPool pool(x);
+      const auto stage = solve(pool, loss, *penalty_from(name), lambda, precise(false));
+      EXPECT_LE(stage.gap, 1e-5) << name << lambda;
+    }
+  }
+}
+
 TEST(structural, lambda_max_is_where_the_first_row_enters) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
