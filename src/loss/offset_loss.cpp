@@ -19,6 +19,15 @@ void OffsetLoss::curvature(RowRange rows, const Grid<double>& scores, Grid<doubl
   loss_.curvature(rows, shifted(rows, scores), out);
 }
 
+void OffsetLoss::hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const {
+  loss_.hessian(rows, shifted(rows, scores), state);
+}
+
+void OffsetLoss::hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
+                               Index stride) const {
+  loss_.hessian_times(first, count, state, direction, stride);
+}
+
 bool OffsetLoss::coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const {
   return loss_.coupling(rows, shifted(rows, scores), factor);
 }

@@ -38,6 +38,31 @@ TEST(OffsetLoss, value_and_residual_are_those_at_the_shifted_scores) {
   }
 }
 
+TEST(OffsetLoss, hessian_is_the_difference_of_residuals) {
+  const MulticlassLogistic loss = logistic();
+  const Grid<double> offset = random_grid(5), scores = random_grid(6), along = random_grid(7);
+  const OffsetLoss shifted(loss, offset);
+  constexpr double step = 1e-5;
+  Grid<double> ahead = scores, behind = scores;
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) {
+      ahead(i, c) += step * along(i, c);
+      behind(i, c) -= step * along(i, c);
+    }
+  }
+  ThreadPool threads(1);
+  Grid<double> high(kRows, kClasses), low(kRows, kClasses), state(kRows, kClasses), image = along;
+  evaluate(shifted, ahead, &high, threads);
+  evaluate(shifted, behind, &low, threads);
+  shifted.hessian({0, kRows}, scores, state);
+  shifted.hessian_times(0, kRows, state, image.data(), image.stride());
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) {
+      EXPECT_NEAR(image(i, c), (high(i, c) - low(i, c)) / (2 * step), 1e-9);
+    }
+  }
+}
+
 TEST(OffsetLoss, conjugate_meets_fenchel_at_the_gradient) {
   const MulticlassLogistic loss = logistic();
   const Grid<double> offset = random_grid(3), scores = random_grid(4);

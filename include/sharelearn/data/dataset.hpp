@@ -41,7 +41,7 @@ struct Classes {
 /// Classes of a batch method: ascending, as numbers if all are numbers, else as text.
 /// Throws InputError if a row has no label or there are fewer than `least` classes.
 Classes classes_of(const Dataset& data, Index least = 2);
-/// Rows mapped to classes known already (of a model); unknown labels become -1.
+/// Rows mapped to classes known already (of a model); unknown labels become -1. InputError if one is missing.
 Classes classes_of(const Dataset& data, const std::vector<std::string>& known);
 
 /// Numbers for regression; throws InputError naming the row whose label is no number.

@@ -16,6 +16,9 @@ class OffsetLoss : public Loss {
   Index outputs() const override { return loss_.outputs(); }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
+  void hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const override;
+  void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
+                     Index stride) const override;
   bool coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const override;
   double curvature_bound() const override { return loss_.curvature_bound(); }
   double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
