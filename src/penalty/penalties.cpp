@@ -85,6 +85,12 @@ double L1::dual_norm(std::span<const double> gradient) const {
   return largest(gradient);
 }
 
+RowDerivatives L1::derivatives(std::span<const double> row) const {
+  RowDerivatives out{std::vector<double>(row.size()), 0, {}};
+  std::transform(row.begin(), row.end(), out.slope.begin(), [](double w) { return w > 0 ? 1.0 : -1.0; });
+  return out;
+}
+
 double L1L2::value(std::span<const double> row) const {
   return euclidean(row);
 }
@@ -131,6 +137,13 @@ double L1L2::dual_norm(std::span<const double> gradient) const {
   return euclidean(gradient);
 }
 
+RowDerivatives L1L2::derivatives(std::span<const double> row) const {
+  const double norm = value(row);
+  std::vector<double> unit(row.begin(), row.end());
+  for (double& u : unit) u /= norm;
+  return {unit, 1 / norm, unit};
+}
+
 double L1Linf::value(std::span<const double> row) const {
   return largest(row);
 }
@@ -151,6 +164,12 @@ double L1Linf::conjugate(std::span<const double> gradient, double lambda) const 
 
 double L1Linf::dual_norm(std::span<const double> gradient) const {
   return magnitudes(gradient);
+}
+
+RowDerivatives L2Squared::derivatives(std::span<const double> row) const {
+  RowDerivatives out{{row.begin(), row.end()}, 2, {}};
+  for (double& slope : out.slope) slope *= 2;
+  return out;
 }
 
 double L2Squared::value(std::span<const double> row) const {

@@ -280,14 +280,15 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   return false;
 }
 
-/// Newton's step on the weights that are not zero. Weights whose sign l1 would see flip stop at zero.
+/// Newton's step on the weights that are not zero. A weight that may be zero alone stops there before its
+/// sign flips.
 bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
   metric_->extend(columns_);
   const std::vector<double> lambda_of = lambdas(lambda);
   const std::vector<double> by = support_newton_step(
       {loss_, penalty_, columns_, *metric_, scores_, lambda_of, gradient_, weights_}, accuracy, threads_);
   const double here = objective(lambda);
-  const bool single = penalty_.name() == "l1";
+  const bool single = penalty_.zero_pattern() == ZeroPattern::weights;
   double t = 1;
   for (int halving = 0; halving < 3; ++halving, t /= 2) {
     std::vector<double> trial(weights_.size());
@@ -398,7 +399,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
   int stalls = 0;
   int slow = 0;
   NewtonTurns newton;
-  if (rows_ || !is_smooth_on_support(penalty_)) newton.next = -1;
+  if (rows_ || penalty_.zero_pattern() == ZeroPattern::other) newton.next = -1;
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
   history_->clear();
   last_decrease_ = std::numeric_limits<double>::infinity();
@@ -422,7 +423,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
     report.converged = report.gap <= tolerance * std::abs(objective(lambda));
     if (report.converged || report.steps >= max_steps) return report;
     if (report.steps > 0 && report.steps % patience == 0 && !rows_) {
-      coupled_ = !is_smooth_on_support(penalty_);
+      coupled_ = penalty_.zero_pattern() == ZeroPattern::other;
       refresh_metric();
     }
     if (report.steps == newton.next) {

@@ -16,22 +16,6 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// The penalty's second derivatives on a row: scale (I - unit unit').
-struct RowCurvature {
-  double scale = 0;
-  std::vector<double> unit;  ///< empty: zero
-};
-
-RowCurvature row_curvature(const Penalty& penalty, std::span<const double> row, double lambda) {
-  if (lambda == 0 || penalty.name() == "l1") return {};
-  if (penalty.name() == "l2sq") return {2 * lambda, {}};
-  const double norm = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
-  if (norm == 0) return {};
-  RowCurvature curvature{lambda / norm, {row.begin(), row.end()}};
-  for (double& u : curvature.unit) u /= norm;
-  return curvature;
-}
-
 /// The linear system and its preconditioner.
 class SupportSystem {
  public:
@@ -42,9 +26,7 @@ class SupportSystem {
         state_(point.loss.rows(), point.loss.outputs()),
         image_(point.loss.rows(), point.loss.outputs()),
         factors_(outputs_) {
-    for (std::size_t j = 0; j < point.lambda.size(); ++j) {
-      rows_.push_back(row_curvature(point.penalty, row_of(point.weights, j), point.lambda[j]));
-    }
+    for (std::size_t j = 0; j < point.lambda.size(); ++j) rows_.push_back(penalty_of(j));
     threads_.for_each(blocks_of(point.loss.rows()), [&](Index block, int) {
       point.loss.hessian(block_range(block, point.loss.rows()), point.scores, state_);
     });
@@ -57,7 +39,7 @@ class SupportSystem {
     std::vector<double> right(point_.weights.size(), 0.0);
     for (std::size_t at = 0; at < right.size(); ++at) {
       if (!free_[at]) continue;
-      right[at] = -point_.gradient[at] - penalty_slope(at);
+      right[at] = -point_.gradient[at] - rows_[at / outputs_].slope[at % outputs_];
     }
     return right;
   }
@@ -103,15 +85,29 @@ class SupportSystem {
     return all.subspan(j * outputs_, outputs_);
   }
 
-  /// A weight is free if it is not zero; with l1l2 and l2sq, if its row is not.
+  bool is_zero(std::size_t j) const {
+    const auto row = row_of(point_.weights, j);
+    return std::all_of(row.begin(), row.end(), [](double w) { return w == 0; });
+  }
+
+  /// lambda times the penalty's derivatives; nothing on rows that are zero.
+  RowDerivatives penalty_of(std::size_t j) const {
+    RowDerivatives row{std::vector<double>(outputs_, 0.0), 0, {}};
+    if (point_.lambda[j] == 0 || is_zero(j)) return row;
+    row = point_.penalty.derivatives(row_of(point_.weights, j));
+    for (double& slope : row.slope) slope *= point_.lambda[j];
+    row.curvature *= point_.lambda[j];
+    return row;
+  }
+
+  /// A weight is free if it is not zero or, where whole rows go to zero, its row is not.
   void find_free() {
     free_.assign(point_.weights.size(), 0);
     free_columns_.resize(outputs_);
-    const bool single = point_.penalty.name() == "l1";
+    const bool single = point_.penalty.zero_pattern() == ZeroPattern::weights;
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       const auto row = row_of(point_.weights, j);
-      const bool used =
-          point_.lambda[j] == 0 || std::any_of(row.begin(), row.end(), [](double w) { return w != 0; });
+      const bool used = point_.lambda[j] == 0 || !is_zero(j);
       for (std::size_t c = 0; c < outputs_; ++c) {
         if (!used || (single && point_.lambda[j] > 0 && row[c] == 0)) continue;
         free_[j * outputs_ + c] = 1;
@@ -120,23 +116,14 @@ class SupportSystem {
     }
   }
 
-  double penalty_slope(std::size_t at) const {
-    const std::size_t j = at / outputs_;
-    const double w = point_.weights[at], lambda = point_.lambda[j];
-    if (lambda == 0) return 0;
-    if (point_.penalty.name() == "l1") return w > 0 ? lambda : -lambda;
-    if (point_.penalty.name() == "l2sq") return 2 * lambda * w;
-    return rows_[j].unit.empty() ? 0 : lambda * rows_[j].unit[at % outputs_];
-  }
-
   void add_penalty(std::size_t j, const std::vector<double>& v, std::vector<double>& product) const {
-    const RowCurvature& row = rows_[j];
-    if (row.scale == 0) return;
+    const RowDerivatives& row = rows_[j];
+    if (row.curvature == 0) return;
     double along = 0;
     for (std::size_t c = 0; c < row.unit.size(); ++c) along += row.unit[c] * v[j * outputs_ + c];
     for (std::size_t c = 0; c < outputs_; ++c) {
       const double unit = row.unit.empty() ? 0 : row.unit[c];
-      product[j * outputs_ + c] += row.scale * (v[j * outputs_ + c] - unit * along);
+      product[j * outputs_ + c] += row.curvature * (v[j * outputs_ + c] - unit * along);
     }
   }
 
@@ -150,9 +137,9 @@ class SupportSystem {
       for (Eigen::Index b = 0; b <= a; ++b) {
         block(a, b) = point_.metric.own(c, j, columns[static_cast<std::size_t>(b)]);
       }
-      const RowCurvature& row = rows_[static_cast<std::size_t>(j)];
+      const RowDerivatives& row = rows_[static_cast<std::size_t>(j)];
       const double unit = row.unit.empty() ? 0 : row.unit[output];
-      block(a, a) = block(a, a) * (1 + kRidge) + row.scale * (1 - unit * unit) + 1e-300;
+      block(a, a) = block(a, a) * (1 + kRidge) + row.curvature * (1 - unit * unit) + 1e-300;
     }
     factors_[output].compute(block);
   }
@@ -161,17 +148,13 @@ class SupportSystem {
   ThreadPool& threads_;
   std::size_t outputs_;
   Grid<double> state_, image_;
-  std::vector<RowCurvature> rows_;
+  std::vector<RowDerivatives> rows_;              ///< of lambda times the penalty
   std::vector<char> free_;                        ///< [column][output]
   std::vector<std::vector<Index>> free_columns_;  ///< of each output
   std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
 };
 
 }  // namespace
-
-bool is_smooth_on_support(const Penalty& penalty) {
-  return penalty.name() == "l1" || penalty.name() == "l1l2" || penalty.name() == "l2sq";
-}
 
 std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
   SupportSystem system(point, threads);

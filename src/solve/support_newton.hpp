@@ -29,11 +29,8 @@ struct SupportPoint {
   std::span<const double> weights;   ///< [column][output]
 };
 
-/// True for l1, l1l2 and l2sq: given the zeros, the penalty has two derivatives.
-bool is_smooth_on_support(const Penalty& penalty);
-
-/// The step [column][output], zero on weights that are not free, to `accuracy` of the right-hand side in the
-/// preconditioner's norm.
+/// The step [column][output] of a penalty whose zero_pattern() is not `other`, zero on weights that are not
+/// free, to `accuracy` of the right-hand side in the preconditioner's norm.
 std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads);
 
 }  // namespace sharelearn

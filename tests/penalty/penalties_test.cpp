@@ -73,6 +73,31 @@ RC_GTEST_PROP(penalties, every_scaled_prox_meets_its_optimality_condition, ()) {
   }
 }
 
+RC_GTEST_PROP(penalties, derivatives_are_those_of_the_value, ()) {
+  const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 8));
+  auto row = random_row(k, 3);
+  for (double& w : row) w += w < 0 ? -0.5 : 0.5;  // off the kinks
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    if (penalty->zero_pattern() == ZeroPattern::other) continue;
+    const RowDerivatives found = penalty->derivatives(row);
+    constexpr double step = 1e-5;
+    for (std::size_t c = 0; c < k; ++c) {
+      auto ahead = row, behind = row;
+      ahead[c] += step;
+      behind[c] -= step;
+      RC_ASSERT(std::abs((penalty->value(ahead) - penalty->value(behind)) / (2 * step) - found.slope[c]) <
+                1e-7);
+      const auto high = penalty->derivatives(ahead).slope, low = penalty->derivatives(behind).slope;
+      for (std::size_t d = 0; d < k; ++d) {
+        const double units = found.unit.empty() ? 0 : found.unit[c] * found.unit[d];
+        const double expected = found.curvature * ((c == d ? 1 : 0) - units);
+        RC_ASSERT(std::abs((high[d] - low[d]) / (2 * step) - expected) < 1e-7);
+      }
+    }
+  }
+}
+
 RC_GTEST_PROP(penalties, no_nearby_point_beats_the_prox, ()) {
   const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 6));
   const auto z = random_row(k, 3);

@@ -20,6 +20,8 @@ class L1 : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::weights; }
+  RowDerivatives derivatives(std::span<const double> row) const override;
 };
 
 /// |w|_2: whole rows go to zero. Its own dual norm.
@@ -32,6 +34,8 @@ class L1L2 : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
+  RowDerivatives derivatives(std::span<const double> row) const override;
 };
 
 /// max_c |w_c|: whole rows go to zero, the largest weights of a row are tied. Dual norm: the sum of
@@ -57,6 +61,8 @@ class L2Squared : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double>) const override { return 0; }
   bool is_norm() const override { return false; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
+  RowDerivatives derivatives(std::span<const double> row) const override;
 };
 
 class NoPenalty : public Penalty {

@@ -12,8 +12,20 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace sharelearn {
+
+/// What a penalty sets to zero: single weights or whole rows. Given these zeros it has two derivatives; other
+/// penalties have kinks elsewhere.
+enum class ZeroPattern { weights, rows, other };
+
+/// Derivatives of a penalty by the weights of a row that are not zero.
+struct RowDerivatives {
+  std::vector<double> slope;
+  double curvature = 0;      ///< the second derivatives are curvature (I - unit unit')
+  std::vector<double> unit;  ///< empty: zero
+};
 
 class Penalty {
  public:
@@ -30,6 +42,11 @@ class Penalty {
   virtual double dual_norm(std::span<const double> gradient) const = 0;
   /// True if value is a norm, so that lambda_max and screening make sense.
   virtual bool is_norm() const = 0;
+  virtual ZeroPattern zero_pattern() const { return ZeroPattern::other; }
+  /// Of a row that is not all zero; called unless zero_pattern() is `other`.
+  virtual RowDerivatives derivatives(std::span<const double> row) const {
+    return {std::vector<double>(row.size(), 0.0), 0, {}};
+  }
 };
 
 }  // namespace sharelearn
