@@ -26,9 +26,9 @@ class StructuralMethod : public Method {
   std::string loss_ = "multiclass";
   std::string penalty_ = "l1l2";
   std::string solver_ = "fast";
+  bool sequential_ = false;
 
  private:
-  struct Problem;
   std::unique_ptr<Pool> build_pool(const Matrix& x, const StructuralLabels& labels,
                                    const FitInput& input) const;
   StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty) const;
@@ -44,7 +44,6 @@ class StructuralMethod : public Method {
   Index degree_ = 2;
   Index induce_ = 0;
   Index rounds_ = 0;
-  bool sequential_ = false;
   double epsilon_ = 0.1;
   std::string cost_file_;
   int folds_ = 0;

@@ -13,11 +13,10 @@
 
 namespace sharelearn::reproduce {
 
-DenseMatrix with_products(const DenseMatrix& x, bool columns_too) {
+DenseMatrix products_of(const DenseMatrix& x) {
   const Index d = x.cols();
-  DenseMatrix all(x.rows(), d * (d + 1) / 2 + (columns_too ? d : 0));
+  DenseMatrix all(x.rows(), d * (d + 1) / 2);
   Index at = 0;
-  for (Index j = 0; columns_too && j < d; ++j) std::copy_n(x.column(j), x.rows(), all.column(at++));
   for (Index a = 0; a < d; ++a) {
     for (Index b = a; b < d; ++b, ++at) {
       for (Index i = 0; i < x.rows(); ++i) all(i, at) = x(i, a) * x(i, b);
@@ -54,9 +53,9 @@ LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
   const Classes classes = classes_of(train_all);
   const Dataset chosen =
       select_rows(train_all, rows_of_each_class(classes.of_row, classes.count(), per_class, seed));
-  LandsatPart part{
-      Matrix(with_products(chosen.x.to_dense(), true)), Matrix(with_products(test_all.x.to_dense(), true)),
-      classes_of(chosen, classes.names).of_row, classes_of(test_all, classes.names).of_row, classes.count()};
+  LandsatPart part{Matrix(products_of(chosen.x.to_dense())), Matrix(products_of(test_all.x.to_dense())),
+                   classes_of(chosen, classes.names).of_row, classes_of(test_all, classes.names).of_row,
+                   classes.count()};
   standardise(part.train, part.test, run.context().threads);
   return part;
 }

@@ -10,8 +10,8 @@
 
 namespace sharelearn::reproduce {
 
-/// The columns of x and all products of two of them, i <= j.
-DenseMatrix with_products(const DenseMatrix& x, bool columns_too);
+/// All products x_i x_j, i <= j, of two columns of x.
+DenseMatrix products_of(const DenseMatrix& x);
 
 /// Mean 0 and variance 1 of the training columns; the test columns follow.
 void standardise(Matrix& train, Matrix& test, ThreadPool& threads);
@@ -20,8 +20,8 @@ void standardise(Matrix& train, Matrix& test, ThreadPool& threads);
 std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row, Index classes, Index count,
                                       std::uint64_t seed);
 
-/// `per_class` rows a class of Landsat's training part and its whole test part, with all products,
-/// standardised.
+/// `per_class` rows a class of Landsat's training part and its whole test part: all products of two columns,
+/// standardised. The paper counts 36 x 36 of them, every mixed one twice.
 struct LandsatPart {
   Matrix train, test;
   std::vector<std::int32_t> labels, truth;

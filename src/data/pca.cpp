@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "data/copy_rows.hpp"
 #include "data/row_products.hpp"
+#include "data/symmetric_eigen.hpp"
 #include "kernels/outer_sums.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -107,16 +108,13 @@ Pca Pca::fit(const Matrix& x, Index components, ThreadPool& threads) {
   Pca pca;
   pca.mean = column_means(x, threads);
   const Eigen::MatrixXd upper = covariance(x, pca.mean, threads);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(upper.transpose());
-  if (solver.info() != Eigen::Success)
-    throw Failure("principal components: the eigenvalues did not converge");
+  const EigenPairs pairs = symmetric_eigen(upper.transpose(), "principal components");
   pca.directions = Grid<float>(x.cols(), components);
   for (Index n = 0; n < components; ++n) {
-    const Index at = x.cols() - 1 - n;
-    const Eigen::VectorXd direction = solver.eigenvectors().col(at);
+    const Eigen::VectorXd direction = pairs.vectors.col(n);
     const double sign = sign_of(direction);
     for (Index j = 0; j < x.cols(); ++j) pca.directions(j, n) = static_cast<float>(sign * direction(j));
-    pca.variance.push_back(std::max(solver.eigenvalues()(at), 0.0));
+    pca.variance.push_back(std::max(pairs.values(n), 0.0));
   }
   return pca;
 }

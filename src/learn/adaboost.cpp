@@ -15,9 +15,10 @@ constexpr double kLeastCorrelation = 1e-12;
 
 }  // namespace
 
-AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty)
+AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty, AdaBoostTemplate features)
     : penalty_(penalty),
       whole_budget_(loss.name() == "multiclass" ? 0.5 : 1.0),
+      template_(features),
       rising_(loss.rows(), loss.outputs()),
       falling_(loss.rows(), loss.outputs()) {
   if (penalty.name() == "l1" || penalty.name() == "l1linf" || penalty.name() == "none") return;
@@ -26,14 +27,25 @@ AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty)
       penalty.name()));
 }
 
-void AdaBoostUpdate::update(const Place& place, std::span<double> row) {
-  const auto column = static_cast<std::size_t>(place.column);
-  budget_.resize(static_cast<std::size_t>(place.columns.size()), 0.0);
-  if (budget_[column] == 0) budget_[column] = whole_budget_ / place.columns.largest_of(place.column);
-  const double a = budget_[column];
+void AdaBoostUpdate::find_budgets(const ColumnSet& columns) {
+  if (template_ == AdaBoostTemplate::all) {
+    budget_.assign(static_cast<std::size_t>(columns.size()), whole_budget_ / columns.largest_row_sum());
+    return;
+  }
+  for (Index j = 0; j < columns.size(); ++j) budget_.push_back(whole_budget_ / columns.largest_of(j));
+}
+
+void AdaBoostUpdate::split_residual(const Place& place) {
   for (Index block = 0; block < blocks_of(place.loss.rows()); ++block) {
     place.loss.split_residual(block_range(block, place.loss.rows()), place.scores, rising_, falling_);
   }
+  split_ = true;
+}
+
+void AdaBoostUpdate::update(const Place& place, std::span<double> row) {
+  if (budget_.empty()) find_budgets(place.columns);
+  if (!split_) split_residual(place);
+  const double a = budget_[static_cast<std::size_t>(place.column)];
   std::vector<double> plus(row.size()), minus(row.size());
   place.columns.signed_dots_of(place.column, falling_, rising_, plus, minus);
   if (place.lambda == 0) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -52,36 +53,6 @@ FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
   all.cost.resize(all.members.size(), 1.0);
   return all;
 }
-
-/// The loss of scores added to fixed ones: the problem in the weights of new columns alone.
-class OffsetLoss : public Loss {
- public:
-  OffsetLoss(const Loss& loss, const Grid<double>& base) : loss_(loss), base_(base) {}
-  std::string_view name() const override { return loss_.name(); }
-  Index rows() const override { return loss_.rows(); }
-  Index outputs() const override { return loss_.outputs(); }
-  double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override {
-    add_base(rows, scores);
-    return loss_.block(rows, sum_, residual);
-  }
-  void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override {
-    add_base(rows, scores);
-    loss_.curvature(rows, sum_, out);
-  }
-  double curvature_bound() const override { return loss_.curvature_bound(); }
-  std::span<const double> weights() const override { return loss_.weights(); }
-
- private:
-  /// Blocks of rows are disjoint, so that threads write to different parts.
-  void add_base(RowRange rows, const Grid<double>& scores) const {
-    for (Index c = 0; c < outputs(); ++c) {
-      for (Index i = rows.begin; i < rows.end; ++i) sum_(i, c) = base_(i, c) + scores(i, c);
-    }
-  }
-  const Loss& loss_;
-  const Grid<double>& base_;
-  mutable Grid<double> sum_{base_.rows(), base_.cols()};
-};
 
 /// min over alpha of the loss at scores + alpha * direction. The derivative only rises with alpha (the loss
 /// is convex), so its root is bracketed by doubling and cut out by false position.

@@ -58,8 +58,13 @@ void PoolScan::score(const Grid<double>& residual, std::span<const double> cost,
     if (at < active.size() && active[at] != 0) continue;
     close.push_back(candidate);
   }
-  threads_.for_each(static_cast<Index>(close.size()), [&](Index which, int) {
-    exact_score(close[static_cast<std::size_t>(which)], residual, cost);
+  score_some(close, residual, cost);
+}
+
+void PoolScan::score_some(std::span<const Index> candidates, const Grid<double>& residual,
+                          std::span<const double> cost) {
+  threads_.for_each(std::ssize(candidates), [&](Index which, int) {
+    exact_score(candidates[static_cast<std::size_t>(which)], residual, cost);
   });
 }
 
@@ -83,6 +88,15 @@ double PoolScan::largest_inactive(std::span<const char> active) const {
     largest = std::max(largest, scores_[at]);
   }
   return largest;
+}
+
+std::vector<Index> PoolScan::at_least(double bar, std::span<const char> active) const {
+  std::vector<Index> found;
+  for (std::size_t at = 0; at < scores_.size(); ++at) {
+    if (scores_[at] >= bar && (at >= active.size() || active[at] == 0))
+      found.push_back(static_cast<Index>(at));
+  }
+  return found;
 }
 
 std::vector<Ranked> PoolScan::violators(double lambda, std::span<const char> active) const {

@@ -19,10 +19,15 @@ class PoolScan {
   /// ones within rounding of `lambda` or above it are scored in double precision.
   void score(const Grid<double>& residual, std::span<const double> cost, std::span<const char> active,
              double lambda);
+  /// Scores these candidates alone, in double precision; the others keep their last scores.
+  void score_some(std::span<const Index> candidates, const Grid<double>& residual,
+                  std::span<const double> cost);
   /// The largest score of all, in double precision; scores everything.
   double largest(const Grid<double>& residual, std::span<const double> cost);
   /// Of the scores of the last score().
   double largest_inactive(std::span<const char> active) const;
+  /// Inactive candidates whose last score is at least `bar`, in their order.
+  std::vector<Index> at_least(double bar, std::span<const char> active) const;
   /// Inactive candidates whose last score is above lambda, worst violator first, the lowest candidate on
   /// ties.
   std::vector<Ranked> violators(double lambda, std::span<const char> active) const;

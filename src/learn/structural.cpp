@@ -18,6 +18,8 @@ using Clock = std::chrono::steady_clock;
 /// The restricted problem is solved a little further than the whole one must be.
 constexpr double kInnerShare = 0.5;
 constexpr int kMostTightenings = 12;
+/// Scoring some candidates one by one pays where they are at most this part of the pool.
+constexpr double kMostScreened = 0.25;
 
 bool is_zero(std::span<const double> row) {
   return std::all_of(row.begin(), row.end(), [](double w) { return w == 0; });
@@ -39,10 +41,13 @@ class StructuralBooster::Engine {
  private:
   StructuralStop boost(double lambda, StructuralStage& stage);
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
-  void induce(const std::vector<Ranked>& violators, Index most);
+  std::vector<Index> begin(double lambda, bool selects);
+  void certify(double lambda, StructuralStage& stage);
+  void induce(const std::vector<Ranked>& violators);
+  std::vector<Index> screen(double lambda) const;
+  std::vector<Ranked> violators_among(std::vector<Index>& screened, double lambda, double& score);
   void include(Index candidate);
   void prune();
-  Index default_induction() const;
   double cost(Index candidate) const {
     const auto at = static_cast<std::size_t>(candidate);
     return at < options_.cost.size() ? options_.cost[at] : 1.0;
@@ -63,6 +68,7 @@ class StructuralBooster::Engine {
   std::vector<char> active_;                 ///< candidate -> in the solver
   std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
   Index design_columns_ = 0;
+  double scanned_lambda_ = 0;  ///< of the solution at which every candidate was scored last; 0: of none
   Clock::time_point start_ = Clock::now();
 };
 
@@ -83,11 +89,7 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
   solver_.minimise(std::numeric_limits<double>::max(), 1e-15, 300);
   if (options_.rows) solver_.use_rows(options_.rows);
   if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
-}
-
-/// Candidates taken in at once: a quarter of what is there keeps the number of rounds logarithmic.
-Index StructuralBooster::Engine::default_induction() const {
-  return std::max<Index>(5, solver_.size() / 4);
+  scanned_lambda_ = result.lambda_max;
 }
 
 void StructuralBooster::Engine::include(Index candidate) {
@@ -107,7 +109,10 @@ void StructuralBooster::Engine::include(Index candidate) {
   active_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
 }
 
-void StructuralBooster::Engine::induce(const std::vector<Ranked>& violators, Index most) {
+/// Takes in as many as the user says; else a quarter of what is there, which keeps the number of rounds
+/// logarithmic.
+void StructuralBooster::Engine::induce(const std::vector<Ranked>& violators) {
+  const Index most = options_.induce > 0 ? options_.induce : std::max<Index>(5, solver_.size() / 4);
   for (Index v = 0; v < std::min<Index>(most, static_cast<Index>(violators.size())); ++v) {
     include(violators[static_cast<std::size_t>(v)].candidate);
   }
@@ -127,44 +132,80 @@ void StructuralBooster::Engine::prune() {
                 [&](const auto& entry) { return active_[static_cast<std::size_t>(entry.first)] == 0; });
 }
 
-StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& stage) {
-  double inner = kInnerShare * options_.tolerance;
-  int tightenings = 0;
-  if (!penalty_.is_norm() || lambda == 0) {
+/// The sequential strong rule: scores change by no more than lambda does, as a rule. Empty where lambda fell
+/// too far for it to say anything, or it leaves so much that scoring the whole pool is as cheap.
+std::vector<Index> StructuralBooster::Engine::screen(double lambda) const {
+  const double bar = 2 * lambda - scanned_lambda_;
+  if (bar <= 0 || lambda > scanned_lambda_) return {};
+  std::vector<Index> left = scan_.at_least(bar, active_);
+  if (static_cast<double>(left.size()) > kMostScreened * static_cast<double>(pool_.candidates())) return {};
+  return left;
+}
+
+/// Those of the screened candidates that are not in use and violate optimality by more than a gap within the
+/// tolerance could bear, and the largest score. The scores of all others are those of the last solution,
+/// below lambda.
+std::vector<Ranked> StructuralBooster::Engine::violators_among(std::vector<Index>& screened, double lambda,
+                                                               double& score) {
+  std::erase_if(screened, [&](Index j) { return active_[static_cast<std::size_t>(j)] != 0; });
+  scan_.score_some(screened, solver_.residual(), options_.cost);
+  score = scan_.largest_inactive(active_);
+  return scan_.violators((1 + options_.tolerance) * lambda, active_);
+}
+
+/// Scores every candidate; the gap is over the whole pool.
+void StructuralBooster::Engine::certify(double lambda, StructuralStage& stage) {
+  if (penalty_.is_norm()) {
+    scan_.score(solver_.residual(), options_.cost, active_, lambda);
+    stage.score = scan_.largest_inactive(active_);
+    for (const double norm : solver_.dual_norms()) stage.score = std::max(stage.score, norm);
+  }
+  stage.gap = solver_.gap(lambda, stage.score) / std::abs(solver_.objective(lambda));
+}
+
+/// What is in use when a lambda begins: without selection everything, else what is not zero and the worst
+/// violators. Returns what the strong rule leaves of the others.
+std::vector<Index> StructuralBooster::Engine::begin(double lambda, bool selects) {
+  if (!selects) {
     for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
       if (active_[static_cast<std::size_t>(candidate)] == 0) include(candidate);
     }
-    inner = options_.tolerance;
-  } else {
-    prune();
-    induce(scan_.violators(lambda, active_), options_.induce > 0 ? options_.induce : default_induction());
+    return {};
   }
-  stage.rounds = 1;
-  for (;;) {
-    if (context_.monitor.cancelled()) return StructuralStop::cancelled;
-    const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
-    stage.steps += report.steps;
-    solver_.refresh_scores();
-    if (penalty_.is_norm()) {
-      scan_.score(solver_.residual(), options_.cost, active_, lambda);
-      stage.score = scan_.largest_inactive(active_);
-      for (const double norm : solver_.dual_norms()) stage.score = std::max(stage.score, norm);
-    }
-    stage.gap = solver_.gap(lambda, stage.score) / std::abs(solver_.objective(lambda));
-    const bool is_optimal = stage.gap <= options_.tolerance;
-    const std::vector<Ranked> violators =
-        penalty_.is_norm() && !is_optimal ? scan_.violators(lambda, active_) : std::vector<Ranked>();
-    if (!is_optimal && violators.empty() && report.converged && ++tightenings <= kMostTightenings) {
+  prune();
+  std::vector<Index> screened = screen(lambda);
+  induce(scan_.violators(lambda, active_));
+  return screened;
+}
+
+StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& stage) {
+  const bool selects = penalty_.is_norm() && lambda > 0;
+  double inner = (selects ? kInnerShare : 1.0) * options_.tolerance;
+  int tightenings = 0;
+  std::vector<Index> screened = begin(lambda, selects);
+  for (stage.rounds = 1;; ++stage.rounds) {
+    std::vector<Ranked> violators;
+    for (;;) {
+      if (context_.monitor.cancelled()) return StructuralStop::cancelled;
+      const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
+      stage.steps += report.steps;
+      solver_.refresh_scores();
+      const bool is_last = options_.rounds > 0 && stage.rounds >= options_.rounds;
+      if (!screened.empty() && !is_last) violators = violators_among(screened, lambda, stage.score);
+      if (!violators.empty()) break;
+      certify(lambda, stage);
+      if (stage.gap <= options_.tolerance) break;
+      if (selects) violators = scan_.violators(lambda, active_);
+      if (!violators.empty() || !report.converged || ++tightenings > kMostTightenings) break;
       inner *= 0.3;
-      continue;
     }
     if (observer) observer(stage.rounds, solver_, stage.score);
-    if (is_optimal) return StructuralStop::optimal;
-    if (violators.empty()) return StructuralStop::stalled;
+    if (violators.empty()) {
+      return stage.gap <= options_.tolerance ? StructuralStop::optimal : StructuralStop::stalled;
+    }
     if (options_.rounds > 0 && stage.rounds >= options_.rounds) return StructuralStop::rounds;
-    ++stage.rounds;
     const Index before = solver_.size();
-    induce(violators, options_.induce > 0 ? options_.induce : default_induction());
+    induce(violators);
     stage.induced += solver_.size() - before;
   }
 }
@@ -228,6 +269,7 @@ const StructuralStage& StructuralBooster::Engine::solve(double lambda) {
     throw InputError("lambda must be a number that is not negative");
   StructuralStage stage;
   stage.stop = options_.corrective ? boost(lambda, stage) : boost_greedily(lambda, stage);
+  scanned_lambda_ = stage.stop == StructuralStop::optimal ? lambda : 0;
   record(lambda, stage);
   result.stages.push_back(std::move(stage));
   return result.stages.back();

@@ -1,8 +1,10 @@
 #include "sharelearn/learn/transfer.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 
+#include "data/symmetric_eigen.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -52,15 +54,23 @@ std::vector<double> projected_back(const Subspace& subspace, const std::vector<d
 
 }  // namespace
 
+/// The left singular vectors of W, by way of the smaller of W'W and WW': what is below kNoise of the largest
+/// singular value is rounding.
 Subspace leading_subspace(const std::vector<double>& weights, Index features, Index outputs,
                           Index components) {
+  constexpr double kNoise = 1e-7;
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::MatrixXd w = Eigen::Map<const RowMajor>(weights.data(), features, outputs);
-  const Eigen::BDCSVD<Eigen::MatrixXd> svd(w, Eigen::ComputeThinU);
+  const Eigen::Map<const RowMajor> w(weights.data(), features, outputs);
+  const bool is_tall = features >= outputs;
+  const Eigen::MatrixXd gram =
+      is_tall ? Eigen::MatrixXd(w.transpose() * w) : Eigen::MatrixXd(w * w.transpose());
+  const EigenPairs pairs = symmetric_eigen(gram, "the known tasks' subspace");
+  const auto singular = [&](Index a) { return std::sqrt(std::max(pairs.values(a), 0.0)); };
   Subspace out;
-  for (Index a = 0; a < std::min<Index>(components, svd.singularValues().size()); ++a) {
-    if (svd.singularValues()(a) <= 1e-10 * svd.singularValues()(0) || svd.singularValues()(a) == 0) break;
-    const Eigen::VectorXd vector = svd.matrixU().col(a);
+  for (Index a = 0; a < std::min<Index>(components, pairs.values.size()); ++a) {
+    if (singular(a) <= kNoise * singular(0)) break;
+    const Eigen::VectorXd vector = is_tall ? Eigen::VectorXd(w * pairs.vectors.col(a) / singular(a))
+                                           : Eigen::VectorXd(pairs.vectors.col(a));
     out.vectors.emplace_back(vector.data(), vector.data() + features);
   }
   return out;

@@ -30,16 +30,28 @@ constexpr double kHopeless = 1000;
 /// dearer by about the number of outputs, and pays where the diagonal blocks alone converge slowly.
 constexpr Index kLeastPatience = 20;
 constexpr Index kPatienceOfOutput = 4;
+/// Factors of Gram matrices precondition up to columns^2 = this * rows; beyond, making them costs more than
+/// the products with X that they save.
+constexpr Index kWorthFactors = 300;
 
-/// When a Newton step is due: models first find the support, then both alternate; a step that was not taken
-/// puts the next one off.
-struct NewtonTurns {
-  int next = 2;
-  int wait = 2;
+/// When a Newton step is due: models first find the support, then both alternate; a penalty that sets nothing
+/// to zero needs no models. A step that was not taken puts the next one off.
+class NewtonTurns {
+ public:
+  explicit NewtonTurns(ZeroPattern pattern)
+      : next_(pattern == ZeroPattern::other     ? -1
+              : pattern == ZeroPattern::nothing ? 0
+                                                : 2),
+        least_(pattern == ZeroPattern::nothing ? 1 : 2),
+        wait_(least_) {}
+  bool is_due(int step) const { return step == next_; }
   void schedule(int now, bool moved) {
-    wait = moved ? 2 : 2 * wait;
-    next = now + wait;
+    wait_ = moved ? least_ : 2 * wait_;
+    next_ = now + wait_;
   }
+
+ private:
+  int next_, least_, wait_;
 };
 
 /// How far a Newton step's system is solved: to where the gap would be small enough, never further than that.
@@ -169,6 +181,7 @@ void ActiveSetSolver::refresh_scores() {
   loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
   gradient_valid_ = false;
   history_->clear();
+  if (rows_) rows_->scores_changed();
 }
 
 double ActiveSetSolver::penalty_of(std::span<const double> weights) const {
@@ -283,10 +296,14 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
 /// Newton's step on the weights that are not zero. A weight that may be zero alone stops there before its
 /// sign flips.
 bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
-  metric_->extend(columns_);
+  const bool factored = penalty_.zero_pattern() != ZeroPattern::nothing ||
+                        columns_.size() * columns_.size() <= kWorthFactors * loss_.rows();
+  if (factored) metric_->extend(columns_);
   const std::vector<double> lambda_of = lambdas(lambda);
-  const std::vector<double> by = support_newton_step(
-      {loss_, penalty_, columns_, *metric_, scores_, lambda_of, gradient_, weights_}, accuracy, threads_);
+  const std::vector<double> by =
+      support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_, lambda_of,
+                           gradient_, weights_},
+                          accuracy, threads_);
   const double here = objective(lambda);
   const bool single = penalty_.zero_pattern() == ZeroPattern::weights;
   double t = 1;
@@ -300,7 +317,7 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
     aim(trial);
     if (!move(1, trial, lambda, here)) continue;
     history_->clear();
-    return true;
+    return here - objective(lambda) > kRounding * std::abs(here);
   }
   return false;
 }
@@ -367,12 +384,30 @@ void ActiveSetSolver::update_row(Index column, double lambda) {
   columns_.combine(by, scores_);
   loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
   gradient_valid_ = false;
+  rows_->scores_changed();
 }
 
-/// The paper's inner loop: every active row once, importance weights recomputed after each.
+void ActiveSetSolver::update_rows_together(double lambda) {
+  std::vector<double> moved = weights_;
+  for (Index column = 0; column < columns_.size(); ++column) {
+    rows_->update(
+        {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]},
+        {moved.data() + column * outputs(), static_cast<std::size_t>(outputs())});
+  }
+  aim(moved);
+  move(1, moved, lambda, std::numeric_limits<double>::infinity());
+  rows_->scores_changed();
+}
+
+/// The paper's inner loop: every active row once; importance weights are taken anew after each row, or after
+/// all.
 bool ActiveSetSolver::cycle(double lambda) {
   const double here = objective(lambda);
-  for (Index column = 0; column < columns_.size(); ++column) update_row(column, lambda);
+  if (rows_->together()) {
+    update_rows_together(lambda);
+  } else {
+    for (Index column = 0; column < columns_.size(); ++column) update_row(column, lambda);
+  }
   last_decrease_ = std::max(here - objective(lambda), 0.0);
   return here - objective(lambda) > kRounding * std::abs(here);
 }
@@ -387,7 +422,7 @@ void ActiveSetSolver::start_at(double lambda) {
       ahead[at] = weights_[at] == 0 ? 0 : weights_[at] + further * (weights_[at] - earlier_[at]);
     }
     aim(ahead);
-    move(1, ahead, lambda, objective(lambda));
+    if (move(1, ahead, lambda, objective(lambda)) && rows_) rows_->scores_changed();
   }
   earlier_ = solution;
   earlier_lambda_ = lambda_;
@@ -398,8 +433,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
   ActiveSetReport report;
   int stalls = 0;
   int slow = 0;
-  NewtonTurns newton;
-  if (rows_ || penalty_.zero_pattern() == ZeroPattern::other) newton.next = -1;
+  NewtonTurns newton(rows_ ? ZeroPattern::other : penalty_.zero_pattern());
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
   history_->clear();
   last_decrease_ = std::numeric_limits<double>::infinity();
@@ -426,7 +460,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
       coupled_ = penalty_.zero_pattern() == ZeroPattern::other;
       refresh_metric();
     }
-    if (report.steps == newton.next) {
+    if (newton.is_due(report.steps)) {
       const double enough = tolerance * std::abs(objective(lambda));
       const bool moved = newton_step(lambda, newton_accuracy(report.gap, enough));
       newton.schedule(report.steps, moved);

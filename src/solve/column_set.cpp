@@ -128,6 +128,14 @@ double ColumnSet::largest_of(Index j) const {
   return largest;
 }
 
+double ColumnSet::largest_row_sum() const {
+  std::vector<double> sums(static_cast<std::size_t>(rows_), 0.0);
+  for (Index j = 0; j < size(); ++j) {
+    for_entries(j, [&](Index i, double x) { sums[static_cast<std::size_t>(i)] += std::abs(x); });
+  }
+  return *std::max_element(sums.begin(), sums.end());
+}
+
 void ColumnSet::dots_sparse(const Grid<double>& residual, std::vector<double>& sums) const {
   const Index outputs = residual.cols();
   threads_.for_each(size(), [&](Index j, int) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sharelearn/solve/corrective.hpp"
-#include "sharelearn/solve/preconditioner.hpp"
 
 namespace sharelearn::corrective {
 

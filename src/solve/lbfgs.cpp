@@ -45,6 +45,18 @@ class Memory {
   std::deque<Pair> pairs_;
 };
 
+/// The round before's, taken over with the new columns if it serves, else a new one. Where the expected
+/// decrease ends a round the curvature must be that of here: an old one promises too little.
+std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& problem,
+                                                         const CorrectiveOptions& options,
+                                                         const CorrectiveState& state) {
+  std::shared_ptr<const Preconditioner> taken_over;
+  if (options.relative_gradient > 0 && state.preconditioner) {
+    taken_over = state.preconditioner->extended(problem);
+  }
+  return taken_over ? taken_over : std::make_shared<const Preconditioner>(problem, state.scores);
+}
+
 }  // namespace
 
 CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,
@@ -52,18 +64,18 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
   const double first_norm = std::sqrt(dot(gradient, gradient));
-  auto preconditioner = std::make_unique<Preconditioner>(problem, state.scores);
+  std::shared_ptr<const Preconditioner> preconditioner = preconditioner_for(problem, options, state);
   Memory memory;
   Grid<double> trial_scores(problem.rows(), problem.outputs());
   for (bool stalled = false; !stalled;) {
     report.expected_decrease = expected_decrease(*preconditioner, gradient);
-    if (finished(options, first_norm, gradient, report)) return report;
+    if (finished(options, first_norm, gradient, report)) break;
     if (report.iterations > 0 && report.iterations % kRefreshIterations == 0) {
-      preconditioner = std::make_unique<Preconditioner>(problem, state.scores);
+      preconditioner = std::make_shared<const Preconditioner>(problem, state.scores);
       memory.clear();
     }
     Vector direction = memory.direction(gradient, *preconditioner);
-    if (!(dot(direction, gradient) < 0)) return report;  // no descent left in what the numbers can show
+    if (!(dot(direction, gradient) < 0)) break;  // no descent left in what the numbers can show
     Vector next = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     Vector change(next);
     for (std::size_t v = 0; v < change.size(); ++v) change[v] -= gradient[v];
@@ -72,6 +84,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   }
   report.expected_decrease = expected_decrease(*preconditioner, gradient);
   finished(options, first_norm, gradient, report);
+  if (options.relative_gradient > 0) state.preconditioner = std::move(preconditioner);
   return report;
 }
 

@@ -13,6 +13,7 @@ constexpr Index kOwnColumns = 64;      // up to here a factor an output
 constexpr Index kWholeColumns = 1024;  // up to here one factor for all columns
 constexpr Index kBlockColumns = 64;    // beyond, factors of this many
 constexpr Index kPanel = 16;           // columns of X' D X computed together
+constexpr double kMostGrowth = 1.25;   // columns over those at hand when D was taken
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -72,45 +73,35 @@ void gram_panel(const DesignProblem& problem, const float* d, Index first, Index
 }
 
 /// X' D X of columns [first, first + count), upper triangle, and the bias as a last row and column if asked
-/// for.
+/// for. Columns that `known` has are copied from there.
 Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Index first, Index count,
-                              bool bias) {
+                              bool bias, const Eigen::MatrixXd* known = nullptr) {
   Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(count + (bias ? 1 : 0), count + (bias ? 1 : 0));
-  const Index panels = (count + kPanel - 1) / kPanel;
+  const Index old = known != nullptr ? known->rows() - (bias ? 1 : 0) : 0;
+  if (known != nullptr) {
+    gram.topLeftCorner(old, old) = known->topLeftCorner(old, old);
+    if (bias) gram.col(count).head(old) = known->col(old).head(old);
+  }
+  const Index panels = (count - old + kPanel - 1) / kPanel;
   problem.threads().for_each(panels, [&](Index p, int) {
-    const Index begin = first + p * kPanel;
+    const Index begin = first + old + p * kPanel;
     gram_panel(problem, d, first, begin, std::min(kPanel, first + count - begin), gram);
   });
   if (bias) {
-    std::vector<double> sums(static_cast<std::size_t>(count), 0.0);
+    std::vector<double> sums(static_cast<std::size_t>(count - old), 0.0);
     double total = 0;
     for (Index block = 0; block < blocks_of(problem.rows()); ++block) {
       const RowRange range = block_range(block, problem.rows());
-      kernels::correlate(
-          kernels::Block<float>{problem.x().column(first) + range.begin, problem.x().stride(), count},
-          kernels::Block<float>{d + range.begin, 0, 1}, range.size(), sums.data());
+      kernels::correlate(kernels::Block<float>{problem.x().column(first + old) + range.begin,
+                                               problem.x().stride(), count - old},
+                         kernels::Block<float>{d + range.begin, 0, 1}, range.size(), sums.data());
       for (Index i = range.begin; i < range.end; ++i) total += static_cast<double>(d[i]);
     }
-    for (Index a = 0; a < count; ++a) gram(a, count) = sums[static_cast<std::size_t>(a)];
+    for (Index a = old; a < count; ++a) gram(a, count) = sums[static_cast<std::size_t>(a - old)];
     gram(count, count) = total;
   }
   return gram;
 }
-
-}  // namespace
-
-struct Preconditioner::Factors {
-  struct Part {
-    Index first;  // columns [first, first + size), the bias as one more
-    Index size;
-    Index output;  // whose factor it is; -1: everybody's
-    Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky;
-  };
-  std::vector<Part> parts;
-  std::vector<double> share;
-};
-
-namespace {
 
 /// Factor of gram + penalty. Where rounding made it indefinite (columns that repeat each other) its diagonal
 /// alone, which still evens out the scales.
@@ -128,37 +119,70 @@ Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index pen
 
 }  // namespace
 
-Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores)
-    : factors_(std::make_unique<Factors>()) {
+struct Preconditioner::Factors {
+  struct Part {
+    Index first;   // columns [first, first + size), the bias as one more
+    Index output;  // whose factor it is; -1: everybody's
+    Eigen::MatrixXd gram;
+    Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky;
+    Index size() const { return gram.rows(); }
+  };
+  Index columns_at_first;  // when D was taken
+  Index columns;
+  std::shared_ptr<const Curvature> curvature;
+  std::vector<Part> parts;
+};
+
+Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
+
+Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores) : Preconditioner() {
   const Index columns = problem.columns();
   const bool own = columns <= kOwnColumns;
-  const Curvature curvature = curvature_of(problem, scores, own);
-  factors_->share = curvature.share;
+  const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own));
+  *factors_ = {columns, columns, curvature, {}};
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
     const bool bias = problem.has_bias() && first + count >= columns;
     if (count + (bias ? 1 : 0) == 0) break;
-    for (Index d = 0; d < curvature.diagonal.cols(); ++d) {
-      const Eigen::MatrixXd gram = weighted_gram(problem, curvature.diagonal.column(d), first, count, bias);
-      factors_->parts.push_back(
-          {first, gram.rows(), own ? d : -1, factor(gram, count, problem.penalty().curvature_bound())});
+    for (Index d = 0; d < curvature->diagonal.cols(); ++d) {
+      Eigen::MatrixXd gram = weighted_gram(problem, curvature->diagonal.column(d), first, count, bias);
+      auto cholesky = factor(gram, count, problem.penalty().curvature_bound());
+      factors_->parts.push_back({first, own ? d : -1, std::move(gram), std::move(cholesky)});
     }
   }
+}
+
+std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& problem) const {
+  const Index columns = problem.columns();
+  const bool was_own = factors_->columns <= kOwnColumns, is_own = columns <= kOwnColumns;
+  const double most = kMostGrowth * static_cast<double>(factors_->columns_at_first);
+  if (columns > kWholeColumns || was_own != is_own || static_cast<double>(columns) > most) return nullptr;
+  std::unique_ptr<Preconditioner> larger(new Preconditioner);
+  *larger->factors_ = {factors_->columns_at_first, columns, factors_->curvature, {}};
+  const Grid<float>& diagonal = factors_->curvature->diagonal;
+  for (const Factors::Part& part : factors_->parts) {
+    const float* d = diagonal.column(std::max<Index>(part.output, 0));
+    Eigen::MatrixXd gram = weighted_gram(problem, d, 0, columns, problem.has_bias(), &part.gram);
+    auto cholesky = factor(gram, columns, problem.penalty().curvature_bound());
+    larger->factors_->parts.push_back({0, part.output, std::move(gram), std::move(cholesky)});
+  }
+  return larger;
 }
 
 Preconditioner::~Preconditioner() = default;
 
 void Preconditioner::apply(std::span<double> v) const {
-  const auto k = static_cast<Index>(factors_->share.size());
+  const std::vector<double>& share = factors_->curvature->share;
+  const auto k = static_cast<Index>(share.size());
   for (const Factors::Part& part : factors_->parts) {
-    Eigen::Map<RowMajor> rows(v.data() + part.first * k, part.size, k);
+    Eigen::Map<RowMajor> rows(v.data() + part.first * k, part.size(), k);
     if (part.output >= 0) {
       rows.col(part.output) = part.cholesky.solve(Eigen::VectorXd(rows.col(part.output)));
       continue;
     }
     Eigen::MatrixXd solved = part.cholesky.solve(Eigen::MatrixXd(rows));
-    for (Index c = 0; c < k; ++c) solved.col(c) /= factors_->share[static_cast<std::size_t>(c)];
+    for (Index c = 0; c < k; ++c) solved.col(c) /= share[static_cast<std::size_t>(c)];
     rows = solved;
   }
 }

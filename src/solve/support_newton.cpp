@@ -9,6 +9,7 @@ namespace sharelearn {
 namespace {
 
 constexpr int kMostProducts = 60;
+constexpr int kMostProductsOfDiagonal = 300;
 /// Keeps the preconditioner's blocks positive where a weight hardly curves.
 constexpr double kRidge = 1e-5;
 
@@ -31,7 +32,11 @@ class SupportSystem {
       point.loss.hessian(block_range(block, point.loss.rows()), point.scores, state_);
     });
     find_free();
-    threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) { factorise(c); });
+    if (point.metric != nullptr) {
+      threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) { factorise(c); });
+    } else {
+      find_diagonal();
+    }
   }
 
   /// - gradient of the objective, on the free weights.
@@ -61,8 +66,23 @@ class SupportSystem {
     return product;
   }
 
-  /// Solves with the blocks of the single outputs.
   std::vector<double> precondition(const std::vector<double>& v) const {
+    return point_.metric != nullptr ? solve_blocks(v) : divide(v);
+  }
+
+  int most_products() const { return point_.metric != nullptr ? kMostProducts : kMostProductsOfDiagonal; }
+
+ private:
+  std::vector<double> divide(const std::vector<double>& v) const {
+    std::vector<double> solved(v.size(), 0.0);
+    for (std::size_t at = 0; at < v.size(); ++at) {
+      if (free_[at]) solved[at] = v[at] / diagonal_[at];
+    }
+    return solved;
+  }
+
+  /// Solves with the blocks of the single outputs.
+  std::vector<double> solve_blocks(const std::vector<double>& v) const {
     std::vector<double> solved(v.size(), 0.0);
     threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) {
       const auto output = static_cast<std::size_t>(c);
@@ -80,7 +100,6 @@ class SupportSystem {
     return solved;
   }
 
- private:
   std::span<const double> row_of(std::span<const double> all, std::size_t j) const {
     return all.subspan(j * outputs_, outputs_);
   }
@@ -93,21 +112,23 @@ class SupportSystem {
   /// lambda times the penalty's derivatives; nothing on rows that are zero.
   RowDerivatives penalty_of(std::size_t j) const {
     RowDerivatives row{std::vector<double>(outputs_, 0.0), 0, {}};
-    if (point_.lambda[j] == 0 || is_zero(j)) return row;
+    const bool has_kink = point_.penalty.zero_pattern() != ZeroPattern::nothing;
+    if (point_.lambda[j] == 0 || (has_kink && is_zero(j))) return row;
     row = point_.penalty.derivatives(row_of(point_.weights, j));
     for (double& slope : row.slope) slope *= point_.lambda[j];
     row.curvature *= point_.lambda[j];
     return row;
   }
 
-  /// A weight is free if it is not zero or, where whole rows go to zero, its row is not.
+  /// A weight is free if it is not zero or, where whole rows go to zero, its row is not; or if nothing does.
   void find_free() {
     free_.assign(point_.weights.size(), 0);
     free_columns_.resize(outputs_);
     const bool single = point_.penalty.zero_pattern() == ZeroPattern::weights;
+    const bool all = point_.penalty.zero_pattern() == ZeroPattern::nothing;
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       const auto row = row_of(point_.weights, j);
-      const bool used = point_.lambda[j] == 0 || !is_zero(j);
+      const bool used = all || point_.lambda[j] == 0 || !is_zero(j);
       for (std::size_t c = 0; c < outputs_; ++c) {
         if (!used || (single && point_.lambda[j] > 0 && row[c] == 0)) continue;
         free_[j * outputs_ + c] = 1;
@@ -127,6 +148,28 @@ class SupportSystem {
     }
   }
 
+  /// Second derivative of the penalty by one weight.
+  double own_curvature(std::size_t j, std::size_t output) const {
+    const RowDerivatives& row = rows_[j];
+    const double unit = row.unit.empty() ? 0 : row.unit[output];
+    return row.curvature * (1 - unit * unit);
+  }
+
+  void find_diagonal() {
+    Grid<double> curvature(point_.loss.rows(), point_.loss.outputs());
+    threads_.for_each(blocks_of(curvature.rows()), [&](Index block, int) {
+      point_.loss.curvature(block_range(block, curvature.rows()), point_.scores, curvature);
+    });
+    diagonal_.resize(free_.size());
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      const std::vector<double> squares =
+          point_.columns.squares(curvature.column_span(static_cast<Index>(c)));
+      for (std::size_t j = 0; j < rows_.size(); ++j) {
+        diagonal_[j * outputs_ + c] = squares[j] + own_curvature(j, c) + 1e-300;
+      }
+    }
+  }
+
   void factorise(Index c) {
     const auto output = static_cast<std::size_t>(c);
     const std::vector<Index>& columns = free_columns_[output];
@@ -135,11 +178,9 @@ class SupportSystem {
     for (Eigen::Index a = 0; a < count; ++a) {
       const Index j = columns[static_cast<std::size_t>(a)];
       for (Eigen::Index b = 0; b <= a; ++b) {
-        block(a, b) = point_.metric.own(c, j, columns[static_cast<std::size_t>(b)]);
+        block(a, b) = point_.metric->own(c, j, columns[static_cast<std::size_t>(b)]);
       }
-      const RowDerivatives& row = rows_[static_cast<std::size_t>(j)];
-      const double unit = row.unit.empty() ? 0 : row.unit[output];
-      block(a, a) = block(a, a) * (1 + kRidge) + row.curvature * (1 - unit * unit) + 1e-300;
+      block(a, a) = block(a, a) * (1 + kRidge) + own_curvature(static_cast<std::size_t>(j), output) + 1e-300;
     }
     factors_[output].compute(block);
   }
@@ -152,6 +193,7 @@ class SupportSystem {
   std::vector<char> free_;                        ///< [column][output]
   std::vector<std::vector<Index>> free_columns_;  ///< of each output
   std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
+  std::vector<double> diagonal_;  ///< [column][output], where there are no factors
 };
 
 }  // namespace
@@ -164,7 +206,7 @@ std::vector<double> support_newton_step(const SupportPoint& point, double accura
   std::vector<double> direction = scaled;
   double size = dot(residual, scaled);
   const double enough = accuracy * accuracy * size;
-  for (int product = 0; product < kMostProducts && size > enough; ++product) {
+  for (int product = 0; product < system.most_products() && size > enough; ++product) {
     const std::vector<double> image = system.times(direction);
     const double curvature = dot(direction, image);
     if (!(curvature > 0)) break;

@@ -4,7 +4,8 @@
 //
 // D holds the whole second derivatives of each row's loss, outputs interacting; it is applied, never stored:
 // a product costs two passes over the active columns. Conjugate gradients solve the system, preconditioned by
-// the blocks of the single outputs, whose Gram matrices the models of the solver have at hand.
+// the blocks of the single outputs, whose Gram matrices the models of the solver have at hand, or by its
+// diagonal where there are so many columns that factors of their blocks would cost more than they save.
 #pragma once
 
 #include <span>
@@ -22,7 +23,7 @@ struct SupportPoint {
   const Loss& loss;
   const Penalty& penalty;
   const ColumnSet& columns;
-  const Metric& metric;  ///< of all columns
+  const Metric* metric;  ///< of all columns; null: the diagonal preconditions
   const Grid<double>& scores;
   std::span<const double> lambda;    ///< of each column; 0: unpenalised
   std::span<const double> gradient;  ///< of the loss, [column][output]

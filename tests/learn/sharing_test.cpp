@@ -122,7 +122,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"single", "difference", "none", 2}, Case{"hybrid", "difference", "none", 2},
                     Case{"multi", "product", "gaussian", 2}, Case{"single", "product", "gaussian", 2},
                     Case{"hybrid", "product", "gaussian", 2}, Case{"multi", "product", "polynomial", 2},
-                    Case{"hybrid", "product", "polynomial", 2}));
+                    Case{"hybrid", "product", "polynomial", 2}),
+    [](const testing::TestParamInfo<Case>& of) {
+      return std::string(of.param.hypotheses) + "_" + of.param.map + "_" + of.param.kernel + "_" +
+             std::to_string(of.param.data);
+    });
 
 TEST(Sharing, follows_the_plain_algorithm_with_sets_from_a_file) {
   const std::string text =

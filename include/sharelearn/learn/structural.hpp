@@ -3,14 +3,18 @@
 //
 //   minimise over W, b   Q(W) = L(X W + b) + lambda sum_j cost_j value(W_j)
 //
-//   symbol in the paper         here
-//   W, row j                    ActiveSetSolver's rows; StructuralStage::weights
-//   |grad_j|_* > lambda         the score of induction (Theorem 1 (i) and Corollary 4.1): the penalty's dual
-//   norm 30 features an iteration    StructuralOptions::induce T rounds StructuralOptions::rounds
+//   symbol in the paper          here
+//   W, row j                     ActiveSetSolver's rows; StructuralStage::weights
+//   |grad_j|_* > lambda          a candidate's score, the penalty's dual norm (Theorem 1 (i), Corollary 4.1)
+//   30 features an iteration     StructuralOptions::induce
+//   T                            StructuralOptions::rounds
 //
-// A round: minimise over the features chosen so far; drop those that returned to zero; score every candidate;
+// A round: minimise over the features chosen so far; drop those that returned to zero; score the candidates;
 // stop if the duality gap over the whole pool is small, else take the worst violators in. A path goes down
-// from lambda_max, each lambda starting where the one before ended.
+// from lambda_max, each lambda starting where the one before ended. Until nothing of them violates, its
+// rounds score only the candidates that the sequential strong rule leaves: those whose score at the last
+// solution was at least 2 lambda - (lambda there). What the rule discards is scored before a stage ends, so
+// that its failures cost time and never optimality.
 #pragma once
 
 #include <functional>

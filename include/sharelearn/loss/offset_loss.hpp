@@ -1,5 +1,5 @@
 // A loss at scores that others have begun: offset_loss(S) = loss(offset + S). What a level of the cascade
-// sees of the levels before it.
+// sees of the levels before it, and a new column of those chosen before it.
 #pragma once
 
 #include "sharelearn/loss/loss.hpp"

@@ -61,7 +61,7 @@ class L2Squared : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double>) const override { return 0; }
   bool is_norm() const override { return false; }
-  ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::nothing; }
   RowDerivatives derivatives(std::span<const double> row) const override;
 };
 

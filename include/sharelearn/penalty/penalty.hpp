@@ -16,9 +16,9 @@
 
 namespace sharelearn {
 
-/// What a penalty sets to zero: single weights or whole rows. Given these zeros it has two derivatives; other
-/// penalties have kinks elsewhere.
-enum class ZeroPattern { weights, rows, other };
+/// What a penalty sets to zero: single weights, whole rows, or nothing. Given these zeros it has two
+/// derivatives; other penalties have kinks elsewhere.
+enum class ZeroPattern { weights, rows, nothing, other };
 
 /// Derivatives of a penalty by the weights of a row that are not zero.
 struct RowDerivatives {
@@ -43,7 +43,8 @@ class Penalty {
   /// True if value is a norm, so that lambda_max and screening make sense.
   virtual bool is_norm() const = 0;
   virtual ZeroPattern zero_pattern() const { return ZeroPattern::other; }
-  /// Of a row that is not all zero; called unless zero_pattern() is `other`.
+  /// Of a row that is not all zero, or any if nothing is set to zero; not called if zero_pattern() is
+  /// `other`.
   virtual RowDerivatives derivatives(std::span<const double> row) const {
     return {std::vector<double>(row.size(), 0.0), 0, {}};
   }

@@ -46,8 +46,11 @@ class RowUpdate {
   virtual ~RowUpdate() = default;
   /// Replaces `row`, the weights of place.column, by better ones.
   virtual void update(const Place& place, std::span<double> row) = 0;
-  /// The columns changed: forget what was kept of them.
+  /// Whether all rows are updated from the same scores and then moved together, instead of one by one.
+  virtual bool together() const { return false; }
+  /// The columns, or the scores, changed: forget what was kept of them.
   virtual void columns_changed() {}
+  virtual void scores_changed() {}
 };
 
 struct ActiveSetReport {
@@ -100,12 +103,12 @@ class ActiveSetSolver {
   void add_weights(double cost);
   void compute_gradient();
   std::vector<double> lambdas(double lambda) const;
-  double largest_ratio() const;
   double model_decrease(double lambda, const std::vector<double>& u) const;
   void refresh_metric();
   bool step(double lambda, ActiveSetReport& report);
   bool cycle(double lambda);
   void update_row(Index column, double lambda);
+  void update_rows_together(double lambda);
   void start_at(double lambda);
   bool newton_step(double lambda, double accuracy);
   void aim(std::span<const double> to);

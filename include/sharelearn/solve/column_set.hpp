@@ -36,6 +36,8 @@ class ColumnSet {
                       std::span<double> plus, std::span<double> minus) const;
   /// max_i |x_ij|.
   double largest_of(Index j) const;
+  /// max_i sum_j |x_ij|.
+  double largest_row_sum() const;
   /// scores += X weights, weights being [column][output]; columns whose weights are all zero cost nothing.
   void combine(std::span<const double> weights, Grid<double>& scores) const;
   /// sum_i x_ij^2 weight_i of every column.

@@ -6,9 +6,11 @@
 // bench/kernels/corrective compares them.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "sharelearn/solve/design_problem.hpp"
+#include "sharelearn/solve/preconditioner.hpp"
 
 namespace sharelearn {
 
@@ -24,11 +26,13 @@ struct CorrectiveOptions {
   int max_iterations = 1000;
 };
 
-/// Where a solver stands: weights, the scores they give, the loss's residual there.
+/// Where a solver stands: weights, the scores they give, the loss's residual there, and what lbfgs stopped by
+/// relative_gradient knows of the curvature, for the next round.
 struct CorrectiveState {
   std::vector<double> w;
   Grid<double> scores;
   Grid<double> residual;
+  std::shared_ptr<const Preconditioner> preconditioner = nullptr;
 };
 
 struct CorrectiveReport {

@@ -4,7 +4,9 @@
 //
 // With many columns that costs too much: then one D (the mean over outputs) serves all, times output c's
 // share of the curvature (rare classes are flat), and beyond 1,024 columns X' D X is taken block-diagonal.
-// Cost: rows * columns^2 / 2 multiply-adds in float32 to build (times outputs up to 64 columns).
+// Cost: rows * columns^2 / 2 multiply-adds in float32 to build (times outputs up to 64 columns). A few
+// columns more can be taken in with the old D, at rows * columns each: curvature changes slowly from round to
+// round.
 #pragma once
 
 #include <memory>
@@ -19,11 +21,15 @@ class Preconditioner {
  public:
   Preconditioner(const DesignProblem& problem, const Grid<double>& scores);
   ~Preconditioner();
+  /// With the columns that the problem has gained since this was built; null where they are too many for the
+  /// old D, or another form of H serves their number better.
+  std::unique_ptr<Preconditioner> extended(const DesignProblem& problem) const;
   /// v <- H^-1 v.
   void apply(std::span<double> v) const;
 
  private:
   struct Factors;
+  Preconditioner();
   std::unique_ptr<Factors> factors_;
 };
 

@@ -1,0 +1,21 @@
+// How much a column tells of the class: the filter that baselines choose columns by.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+/// Mutual information in nats between "the column's value is not zero" (a word occurs) and the class, of
+/// each column:  sum over a, c of p(a, c) ln(p(a, c) / (p(a) p(c))).  Costs one pass over the data.
+std::vector<double> mutual_information(const Matrix& x, std::span<const std::int32_t> class_of_row,
+                                       Index classes);
+
+/// The `count` columns with the most mutual information, most first; of equal ones the lower column first.
+std::vector<Index> most_informative_columns(const Matrix& x, std::span<const std::int32_t> class_of_row,
+                                            Index classes, Index count);
+
+}  // namespace sharelearn
