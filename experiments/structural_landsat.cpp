@@ -59,7 +59,8 @@ void structural_landsat_experiment(Run& run) {
       const auto key = fmt::format("{}-{}-{}-{}", kPenalties[p], set, lambdas, run.settings().seed);
       paths[p].push_back(unflat(run.remember(key, [&] {
         return flat(multiclass_path(part.train, part.labels, {part.test, part.truth}, nullptr, part.classes,
-                                    kPenalties[p], lambdas, 0.003, run.context()));
+                                    {.penalty = kPenalties[p], .lambdas = lambdas, .ratio = 0.003},
+                                    run.context()));
       })));
     }
   }
@@ -80,10 +81,11 @@ void structural_landsat_experiment(Run& run) {
                fmt::format("{:.1f}", mean_of(rows[1])), fmt::format("{:.1f}", mean_of(rows[2])),
                fmt::format("{:.2f}", mean_of(ratios))});
   }
-  run.say(fmt::format(
-      "Landsat, {} rows a class, {} training sets, 666 products (the paper's 1,296 are these with every mixed "
-      "product twice).",
-      kPerClass, sets));
+  run.say(
+      fmt::format("Landsat, {} rows a class, {} training sets, 666 products (the paper's 1,296 are these "
+                  "with every mixed "
+                  "product twice).",
+                  kPerClass, sets));
   run.say("Paper (Fig. 6): for the same coverage l1 needs at least 50% more features than l1/l2.");
   run.show(table, "structural-landsat");
 

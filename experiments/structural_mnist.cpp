@@ -93,8 +93,10 @@ void structural_mnist_experiment(Run& run) {
       const auto key =
           fmt::format("validated-{}-{}-{}-{}", penalties[p], size, support_size, run.settings().seed);
       const double best = run.remember(key, [&] {
-        return std::vector<double>{chosen_coverage(multiclass_path(
-            train, own.of_row, on_test, &on_validation, 10, penalties[p], lambdas, 0.005, run.context()))};
+        return std::vector<double>{chosen_coverage(
+            multiclass_path(train, own.of_row, on_test, &on_validation, 10,
+                            {.penalty = penalties[p], .lambdas = lambdas, .ratio = 0.005, .tolerance = 1e-3},
+                            run.context()))};
       })[0];
       row.push_back(fmt::format("{:.4f}", best));
       plot.series[p].x.push_back(static_cast<double>(size));

@@ -74,31 +74,44 @@ Grid<double> stage_scores(const StructuralResult& result, const StructuralStage&
   return scores;
 }
 
+namespace {
+
+/// Lambdas without a lower validation coverage after which a path ends.
+constexpr std::ptrdiff_t kPatience = 4;
+
+bool has_stopped_improving(const std::vector<PathPoint>& path) {
+  const auto best = std::min_element(path.begin(), path.end(), [](const PathPoint& a, const PathPoint& b) {
+    return a.validation_coverage < b.validation_coverage;
+  });
+  return path.end() - best > kPatience;
+}
+
+}  // namespace
+
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
-                                       const std::string& penalty, Index lambdas, double ratio,
-                                       const Context& context) {
-  const auto value = penalty_from(penalty);
+                                       const PathOptions& options, const Context& context) {
+  const auto penalty = penalty_from(options.penalty);
   const std::vector<double> weights(labels.size(), 1.0 / static_cast<double>(labels.size()));
   const MulticlassLogistic loss(labels, classes, weights, 0.0);
   ColumnPool pool(train);
-  StructuralBooster booster(pool, loss, *value, {}, context);
-  const double top = value->is_norm() ? booster.lambda_max() : 1.0;
+  StructuralBooster booster(pool, loss, *penalty, {.tolerance = options.tolerance}, context);
+  const double top = penalty->is_norm() ? booster.lambda_max() : 1.0;
   std::vector<PathPoint> points;
-  structural_path(
-      booster, lambda_grid(top, lambdas, value->is_norm() ? ratio : 1e-4), context,
-      [&](const StructuralResult& result, const Grid<double>&) {
-        const StructuralStage& stage = result.stages.back();
-        const auto metrics_on = [&](const HeldOut& held) {
-          return class_metrics(stage_scores(result, stage, held.x, classes, context.threads), held.labels);
-        };
-        const ClassMetrics metrics = metrics_on(test);
-        const auto nonzero =
-            std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
-        points.push_back({stage.lambda, stage.objective, stage.gap, static_cast<Index>(stage.columns.size()),
-                          static_cast<Index>(nonzero), metrics.error, metrics.coverage,
-                          validation != nullptr ? metrics_on(*validation).coverage : 0.0});
-      });
+  for (const double lambda : lambda_grid(top, options.lambdas, penalty->is_norm() ? options.ratio : 1e-4)) {
+    const StructuralStage& stage = booster.solve(lambda);
+    const auto metrics_on = [&](const HeldOut& held) {
+      return class_metrics(stage_scores(booster.result(), stage, held.x, classes, context.threads),
+                           held.labels);
+    };
+    const ClassMetrics metrics = metrics_on(test);
+    const auto nonzero =
+        std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
+    points.push_back({stage.lambda, stage.objective, stage.gap, static_cast<Index>(stage.columns.size()),
+                      static_cast<Index>(nonzero), metrics.error, metrics.coverage,
+                      validation != nullptr ? metrics_on(*validation).coverage : 0.0});
+    if (validation != nullptr && has_stopped_improving(points)) break;
+  }
   return points;
 }
 

@@ -44,12 +44,18 @@ struct HeldOut {
   const std::vector<std::int32_t>& labels;
 };
 
-/// Paths of a penalty on training columns with test errors at every lambda. A penalty that is no norm gets
-/// lambdas from 1 down. `validation` may be null.
+struct PathOptions {
+  std::string penalty;
+  Index lambdas = 30;
+  double ratio = 0.01;      ///< of the last lambda and lambda_max
+  double tolerance = 1e-4;  ///< relative duality gap
+};
+
+/// Path of a penalty on training columns with test errors at every lambda. A penalty that is no norm gets
+/// lambdas from 1 down. `validation` may be null; else the path ends where it has been better for a while.
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
-                                       const std::string& penalty, Index lambdas, double ratio,
-                                       const Context& context);
+                                       const PathOptions& options, const Context& context);
 
 /// Scores of the columns of `test` under a stage over columns.
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,

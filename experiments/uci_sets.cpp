@@ -4,9 +4,9 @@ namespace sharelearn::reproduce {
 
 const std::vector<UciSet>& uci_sets() {
   static const std::vector<UciSet> sets = {
-      {"landsat", "satimage", 0, 150, 60},
-      {"pendigits", "pendigits", 0, 80, 60},
-      {"isolet", "isolet", 32, 60, 20},
+      {"landsat", "satimage", 0, 60},
+      {"pendigits", "pendigits", 0, 60},
+      {"isolet", "isolet", 32, 20},
   };
   return sets;
 }

@@ -12,7 +12,6 @@ struct UciSet {
   std::string name;
   std::string folder;
   Index bins;            ///< of stumps; 0: every threshold
-  double most_stumps;    ///< where the stump curves end at the latest
   double most_products;  ///< where the product curves end at the latest
 };
 

@@ -14,7 +14,7 @@ penalises its bias unless told otherwise, so it is run with a bias that is not (
 solution is taken from its weights by gap() below, after the bias was fitted to them; ours is the certificate that it reports. Each peer runs in a process of its own and is cut off after
 --limit CPU seconds; a ratio with a peer that was cut off is a lower bound.
 """
-import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile
+import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile, warnings
 import numpy as np
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
@@ -178,6 +178,7 @@ def run_skglm(x, y, lam, tolerance):
     from skglm.datafits import Logistic
     from skglm.penalties import L1
     from skglm.solvers import ProxNewton
+    warnings.simplefilter("ignore")
     model = lambda: GeneralizedLinearEstimator(Logistic(), L1(lam), ProxNewton(tol=tolerance, fit_intercept=True, max_iter=100))
     x = np.asfortranarray(x.astype(np.float64))
     target = np.where(y == 1, 1.0, -1.0)

@@ -166,23 +166,20 @@ const ZipMember* find_member(const std::vector<ZipMember>& members,
   return nullptr;
 }
 
-Dataset read_archive(const ByteSource& archive, const ReadOptions& options, ThreadPool& threads) {
-  const auto members = list_zip(archive);
-  const ZipMember* features = find_member(members, {"x", "X", "data", "features", "arr_0"});
-  const ZipMember* labels = find_member(members, {"y", "Y", "label", "labels", "target"});
-  if (features == nullptr && members.size() == 1) features = &members[0];
-  if (features == nullptr) {
-    fail(archive, "expected an array 'x' of features and an array 'y' of labels in the NPZ archive");
-  }
-  const ByteSource source(fmt::format("{}/{}", archive.name(), features->name),
-                          extract(archive, *features, options.max_bytes));
+/// An array of an archive.
+ByteSource member_of(const ByteSource& archive, const ZipMember& member, const ReadOptions& options) {
+  return {fmt::format("{}/{}", archive.name(), member.name), extract(archive, member, options.max_bytes)};
+}
+
+Dataset read_features(const ByteSource& archive, const ZipMember& features, const ZipMember* labels,
+                      const ReadOptions& options, ThreadPool& threads) {
+  const ByteSource source = member_of(archive, features, options);
   const ArrayLayout layout = npy_layout(source);
   const bool apart = labels != nullptr && options.label_column.empty() && options.labels_file.empty();
   if (!apart && options.labels_file.empty()) return with_label_column(source, layout, options, threads);
   Dataset data;
   if (apart) {
-    const ByteSource label_source(fmt::format("{}/{}", archive.name(), labels->name),
-                                  extract(archive, *labels, options.max_bytes));
+    const ByteSource label_source = member_of(archive, *labels, options);
     const ArrayLayout label_layout = npy_layout(label_source);
     if (label_layout.columns() != 1) fail(label_source, "expected one label a row");
     data.label = read_labels(label_source, label_layout);
@@ -191,6 +188,39 @@ Dataset read_archive(const ByteSource& archive, const ReadOptions& options, Thre
   }
   check_label_count(data.label, apart ? labels->name : options.labels_file, layout.rows(), source.name());
   data.x = read_matrix(source, layout, options.missing, threads);
+  return data;
+}
+
+std::vector<double> read_weights(const ByteSource& source, Index rows, ThreadPool& threads) {
+  const ArrayLayout layout = npy_layout(source);
+  if (layout.columns() != 1 || layout.rows() != rows) {
+    fail(source, fmt::format("expected one weight for each of {} rows, found {} x {}", rows, layout.rows(),
+                             layout.columns()));
+  }
+  const DenseMatrix values = read_matrix(source, layout, Missing::error, threads);
+  std::vector<double> weights;
+  for (const float value : values.column_span(0)) {
+    if (value < 0) {
+      fail(source,
+           fmt::format("expected weights of at least 0, found {} in row {}", value, weights.size() + 1));
+    }
+    weights.push_back(static_cast<double>(value));
+  }
+  return weights;
+}
+
+Dataset read_archive(const ByteSource& archive, const ReadOptions& options, ThreadPool& threads) {
+  const auto members = list_zip(archive);
+  const ZipMember* features = find_member(members, {"x", "X", "data", "features", "arr_0"});
+  const ZipMember* labels = find_member(members, {"y", "Y", "label", "labels", "target"});
+  const ZipMember* weights = find_member(members, {"weight", "weights", "sample_weight"});
+  if (features == nullptr && members.size() == 1) features = &members[0];
+  if (features == nullptr) {
+    fail(archive, "expected an array 'x' of features and an array 'y' of labels in the NPZ archive");
+  }
+  Dataset data = read_features(archive, *features, labels, options, threads);
+  if (weights != nullptr)
+    data.weight = read_weights(member_of(archive, *weights, options), data.rows(), threads);
   return data;
 }
 

@@ -13,6 +13,12 @@ namespace sharelearn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Magnitudes closer than this fraction to the largest are tied: combinations of solutions round.
+constexpr double kTied = 1e-10;
+
+double sign(double w) {
+  return w > 0 ? 1.0 : -1.0;
+}
 
 double euclidean(std::span<const double> row) {
   double sum = 0;
@@ -86,9 +92,16 @@ double L1::dual_norm(std::span<const double> gradient) const {
 }
 
 RowDerivatives L1::derivatives(std::span<const double> row) const {
-  RowDerivatives out{std::vector<double>(row.size()), 0, {}};
-  std::transform(row.begin(), row.end(), out.slope.begin(), [](double w) { return w > 0 ? 1.0 : -1.0; });
+  RowDerivatives out{std::vector<double>(row.size())};
+  std::transform(row.begin(), row.end(), out.slope.begin(), sign);
   return out;
+}
+
+/// A weight ends at zero instead of flipping its sign.
+void L1::stop_at_kinks(std::span<const double> before, std::span<double> row) const {
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    if (row[c] * before[c] < 0) row[c] = 0;
+  }
 }
 
 double L1L2::value(std::span<const double> row) const {
@@ -141,7 +154,7 @@ RowDerivatives L1L2::derivatives(std::span<const double> row) const {
   const double norm = value(row);
   std::vector<double> unit(row.begin(), row.end());
   for (double& u : unit) u /= norm;
-  return {unit, 1 / norm, unit};
+  return {unit, 1 / norm, unit, {}};
 }
 
 double L1Linf::value(std::span<const double> row) const {
@@ -158,6 +171,29 @@ void L1Linf::scaled_prox(std::span<double> row, std::span<const double> curvatur
                row, [&](std::size_t c) { return curvature[c]; }, lambda));
 }
 
+/// The largest weights move together: their common magnitude has slope 1, which they share.
+RowDerivatives L1Linf::derivatives(std::span<const double> row) const {
+  const double bound = (1 - kTied) * largest(row);
+  RowDerivatives out{std::vector<double>(row.size(), 0.0)};
+  out.tied.assign(row.size(), 0.0);
+  const auto count = std::count_if(row.begin(), row.end(), [&](double w) { return std::abs(w) >= bound; });
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    if (std::abs(row[c]) < bound) continue;
+    out.tied[c] = sign(row[c]);
+    out.slope[c] = out.tied[c] / static_cast<double>(count);
+  }
+  return out;
+}
+
+/// The row ends at zero where its largest weights would flip their signs, the others at the largest.
+void L1Linf::stop_at_kinks(std::span<const double> before, std::span<double> row) const {
+  const auto top = std::max_element(before.begin(), before.end(),
+                                    [](double a, double b) { return std::abs(a) < std::abs(b); });
+  const double level = row[static_cast<std::size_t>(top - before.begin())] * sign(*top);
+  if (level <= 0) return set_zero(row);
+  cut(row, level);
+}
+
 double L1Linf::conjugate(std::span<const double> gradient, double lambda) const {
   return dual_norm(gradient) <= lambda ? 0 : kInfinity;
 }
@@ -167,7 +203,7 @@ double L1Linf::dual_norm(std::span<const double> gradient) const {
 }
 
 RowDerivatives L2Squared::derivatives(std::span<const double> row) const {
-  RowDerivatives out{{row.begin(), row.end()}, 2, {}};
+  RowDerivatives out{{row.begin(), row.end()}, 2};
   for (double& slope : out.slope) slope *= 2;
   return out;
 }

@@ -293,8 +293,7 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   return false;
 }
 
-/// Newton's step on the weights that are not zero. A weight that may be zero alone stops there before its
-/// sign flips.
+/// Newton's step on the weights that are not zero, as far as the penalty's kinks allow.
 bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
   const bool factored = penalty_.zero_pattern() != ZeroPattern::nothing ||
                         columns_.size() * columns_.size() <= kWorthFactors * loss_.rows();
@@ -305,14 +304,13 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
                            gradient_, weights_},
                           accuracy, threads_);
   const double here = objective(lambda);
-  const bool single = penalty_.zero_pattern() == ZeroPattern::weights;
+  const auto k = static_cast<std::size_t>(outputs());
   double t = 1;
   for (int halving = 0; halving < 3; ++halving, t /= 2) {
     std::vector<double> trial(weights_.size());
-    for (std::size_t at = 0; at < trial.size(); ++at) {
-      trial[at] = weights_[at] + t * by[at];
-      const bool flips = single && trial[at] * weights_[at] < 0;
-      if (flips && cost_[at / static_cast<std::size_t>(outputs())] > 0) trial[at] = 0;
+    for (std::size_t at = 0; at < trial.size(); ++at) trial[at] = weights_[at] + t * by[at];
+    for (std::size_t j = 0; j < cost_.size(); ++j) {
+      if (cost_[j] > 0) penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
     }
     aim(trial);
     if (!move(1, trial, lambda, here)) continue;

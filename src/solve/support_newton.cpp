@@ -46,6 +46,7 @@ class SupportSystem {
       if (!free_[at]) continue;
       right[at] = -point_.gradient[at] - rows_[at / outputs_].slope[at % outputs_];
     }
+    keep_ties(right);
     return right;
   }
 
@@ -63,16 +64,34 @@ class SupportSystem {
     for (std::size_t at = 0; at < product.size(); ++at) {
       if (!free_[at]) product[at] = 0;
     }
+    keep_ties(product);
     return product;
   }
 
   std::vector<double> precondition(const std::vector<double>& v) const {
-    return point_.metric != nullptr ? solve_blocks(v) : divide(v);
+    std::vector<double> solved = point_.metric != nullptr ? solve_blocks(v) : divide(v);
+    keep_ties(solved);
+    return solved;
   }
 
   int most_products() const { return point_.metric != nullptr ? kMostProducts : kMostProductsOfDiagonal; }
 
  private:
+  /// The nearest vector whose tied weights move together.
+  void keep_ties(std::vector<double>& v) const {
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      const std::vector<double>& tied = rows_[j].tied;
+      double along = 0, count = 0;
+      for (std::size_t c = 0; c < tied.size(); ++c) {
+        along += tied[c] * v[j * outputs_ + c];
+        count += std::abs(tied[c]);
+      }
+      for (std::size_t c = 0; c < tied.size(); ++c) {
+        if (tied[c] != 0) v[j * outputs_ + c] = tied[c] * along / count;
+      }
+    }
+  }
+
   std::vector<double> divide(const std::vector<double>& v) const {
     std::vector<double> solved(v.size(), 0.0);
     for (std::size_t at = 0; at < v.size(); ++at) {
@@ -111,7 +130,7 @@ class SupportSystem {
 
   /// lambda times the penalty's derivatives; nothing on rows that are zero.
   RowDerivatives penalty_of(std::size_t j) const {
-    RowDerivatives row{std::vector<double>(outputs_, 0.0), 0, {}};
+    RowDerivatives row{std::vector<double>(outputs_, 0.0)};
     const bool has_kink = point_.penalty.zero_pattern() != ZeroPattern::nothing;
     if (point_.lambda[j] == 0 || (has_kink && is_zero(j))) return row;
     row = point_.penalty.derivatives(row_of(point_.weights, j));

@@ -1,4 +1,6 @@
 // Newton's step on the weights that are not zero, all outputs coupled, for penalties that are smooth there.
+// Weights that a penalty ties (the largest ones of a row under l1/linf) move together: all vectors are
+// projected onto such steps.
 //
 //   (X' D X + lambda Hessian of the penalty) step = - gradient of the objective        over the free weights
 //

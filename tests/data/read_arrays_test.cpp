@@ -177,6 +177,21 @@ TEST(read_npz, takes_x_and_y) {
   EXPECT_EQ(data.label.names, (Names{"1", "-1"}));
 }
 
+TEST(read_npz, takes_the_rows_weights_and_refuses_odd_ones) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  const std::string y = npy("|i1", "(2,)", "\x01\xFF");
+  const auto with = [&](const std::string& name, const std::string& weights) {
+    return read(folder.file("d.npz", zip({{"y.npy", y}, {"x.npy", x}, {name, weights}})));
+  };
+  const std::string good = npy("<f8", "(2,)", bytes_of<double>({0.5, 3}));
+  EXPECT_EQ(with("weight.npy", good).weight, (std::vector<double>{0.5, 3}));
+  EXPECT_EQ(with("sample_weight.npy", good).weight, (std::vector<double>{0.5, 3}));
+  EXPECT_TRUE(with("other.npy", good).weight.empty());
+  EXPECT_THROW(with("weight.npy", npy("<f8", "(2,)", bytes_of<double>({0.5, -3}))), InputError);
+  EXPECT_THROW(with("weight.npy", npy("<f8", "(1,)", bytes_of<double>({0.5}))), InputError);
+}
+
 TEST(read_npz, takes_a_single_array_with_the_label_last) {
   const TemporaryFolder folder;
   const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));

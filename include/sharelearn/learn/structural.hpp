@@ -31,13 +31,13 @@ namespace sharelearn {
 
 struct StructuralOptions {
   bool bias = true;
-  double tolerance = 1e-4;          ///< relative duality gap
-  Index induce = 0;                 ///< candidates taken in a round; 0: by the number at hand
-  Index rounds = 0;                 ///< at most so many rounds a lambda; 0: until no candidate violates
-  int max_steps = 2000;             ///< of the solver in a round
-  bool corrective = true;           ///< false: a round updates only the best candidate's row (forward greedy)
-  std::vector<double> cost = {};    ///< of each candidate, > 0; empty: 1
-  std::shared_ptr<RowUpdate> rows;  ///< the paper's updates; null: the fast solver
+  double tolerance = 1e-4;        ///< relative duality gap
+  Index induce = 0;               ///< candidates taken in a round; 0: by the number at hand
+  Index rounds = 0;               ///< at most so many rounds a lambda; 0: until no candidate violates
+  int max_steps = 2000;           ///< of the solver in a round
+  bool corrective = true;         ///< false: a round updates only the best candidate's row (forward greedy)
+  std::vector<double> cost = {};  ///< of each candidate, > 0; empty: 1
+  std::shared_ptr<RowUpdate> rows = nullptr;  ///< the paper's updates; null: the fast solver
 };
 
 enum class StructuralStop { optimal, rounds, stalled, cancelled };

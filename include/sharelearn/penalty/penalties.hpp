@@ -22,6 +22,7 @@ class L1 : public Penalty {
   bool is_norm() const override { return true; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::weights; }
   RowDerivatives derivatives(std::span<const double> row) const override;
+  void stop_at_kinks(std::span<const double> before, std::span<double> row) const override;
 };
 
 /// |w|_2: whole rows go to zero. Its own dual norm.
@@ -49,6 +50,9 @@ class L1Linf : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
+  RowDerivatives derivatives(std::span<const double> row) const override;
+  void stop_at_kinks(std::span<const double> before, std::span<double> row) const override;
 };
 
 /// sum_c w_c^2: nothing goes to zero.

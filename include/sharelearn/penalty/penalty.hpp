@@ -20,11 +20,13 @@ namespace sharelearn {
 /// derivatives; other penalties have kinks elsewhere.
 enum class ZeroPattern { weights, rows, nothing, other };
 
-/// Derivatives of a penalty by the weights of a row that are not zero.
+/// Derivatives of a penalty by the weights of a row that are not zero, along directions that keep its ties.
 struct RowDerivatives {
   std::vector<double> slope;
-  double curvature = 0;      ///< the second derivatives are curvature (I - unit unit')
-  std::vector<double> unit;  ///< empty: zero
+  double curvature = 0;           ///< the second derivatives are curvature (I - unit unit')
+  std::vector<double> unit = {};  ///< empty: zero
+  std::vector<double> tied =
+      {};  ///< signs of the weights that move together, 0 for the others; empty: none do
 };
 
 class Penalty {
@@ -46,7 +48,13 @@ class Penalty {
   /// Of a row that is not all zero, or any if nothing is set to zero; not called if zero_pattern() is
   /// `other`.
   virtual RowDerivatives derivatives(std::span<const double> row) const {
-    return {std::vector<double>(row.size(), 0.0), 0, {}};
+    return {std::vector<double>(row.size(), 0.0)};
+  }
+  /// Takes a step from `before` to `row` no further than the zeros and ties of `before` allow: beyond, the
+  /// derivatives were others.
+  virtual void stop_at_kinks(std::span<const double> before, std::span<double> row) const {
+    (void)before;
+    (void)row;
   }
 };
 
