@@ -73,12 +73,7 @@ Grid<double> scores_of(const Cascade& cascade, const JointData& data, Context& c
 }
 
 std::string percent(const std::vector<double>& values) {
-  const double mean = mean_of(values);
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  const double deviation =
-      values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : 0;
-  return fmt::format("{:.2f} ± {:.2f}", 100 * mean, 100 * deviation);
+  return fmt::format("{:.2f} ± {:.2f}", 100 * mean_of(values), 100 * deviation_of(values));
 }
 
 }  // namespace sharelearn::reproduce

@@ -13,6 +13,10 @@
 namespace sharelearn::reproduce {
 namespace {
 
+constexpr Index kClasses = 10;
+constexpr Index kAllRows = 10000;  // more than any class has in the test part
+const std::vector<std::string> kPenalties = {"l1", "l1l2", "l1linf", "l2sq"};
+
 /// The kernel's values of every row at every support point, as columns.
 Matrix kernel_columns(const Matrix& x, const Grid<float>& support, double sigma, ThreadPool& threads) {
   const KernelPool pool(x, support, sigma, threads);
@@ -44,68 +48,100 @@ double chosen_coverage(const std::vector<PathPoint>& path) {
       ->coverage;
 }
 
-}  // namespace
+/// What every training set of a run shares.
+struct KernelProblem {
+  Classes classes;
+  double sigma = 1;
+  Grid<float> support;
+  Dataset training;  ///< the rows that training sets are drawn from
+  Classes training_labels;
+  Matrix validation, test;  ///< kernel features
+  Classes validation_labels, test_labels;
+};
 
-void structural_mnist_experiment(Run& run) {
-  const bool quick = run.settings().quick;
-  const Index support_size = quick ? 150 : 2766, lambdas = quick ? 6 : 15;
-  const std::vector<Index> sizes = quick ? std::vector<Index>{20, 40} : std::vector<Index>{60, 120, 240, 360};
+KernelProblem kernel_problem(Run& run, Index support_size, Index rows_a_class, Index validation_rows,
+                             Index test_rows) {
+  const std::uint64_t seed = run.settings().seed;
+  ThreadPool& threads = run.context().threads;
   Dataset all = run.read("mnist/train-images-idx3-ubyte.gz"),
           held = run.read("mnist/t10k-images-idx3-ubyte.gz");
-  const Classes classes = classes_of(all);
-  const auto some = rows_of_each_class(classes.of_row, 10, quick ? 100 : 2000, run.settings().seed);
-  all = select_rows(all, some);
-  const Classes labels = classes_of(all, classes.names);
-  if (quick) {
-    const Classes of_test = classes_of(held, classes.names);
-    held = select_rows(held, rows_of_each_class(of_test.of_row, 10, 50, run.settings().seed));
-  }
-  const Classes truth = classes_of(held, classes.names);
+  KernelProblem problem;
+  problem.classes = classes_of(all);
+  const auto& names = problem.classes.names;
+  all = select_rows(all, rows_of_each_class(problem.classes.of_row, kClasses, rows_a_class, seed));
+  held = select_rows(held, rows_of_each_class(classes_of(held, names).of_row, kClasses, test_rows, seed));
+  problem.test_labels = classes_of(held, names);
   // K = exp(-|x - z|^2 / 2) on pixels in [0, 1] is nearly the identity; sigma as the pool finds it suits the
   // distances.
   to_unit(all.x, 1.0F / 255);
   to_unit(held.x, 1.0F / 255);
-  const double sigma = typical_sigma(all.x, run.settings().seed) / 4;
-  ThreadPool& threads = run.context().threads;
-  const Grid<float> support =
-      perceptron_support(all.x, labels.of_row, 10, support_size, sigma, run.settings().seed);
-  const Matrix test = kernel_columns(held.x, support, sigma, threads);
-  // Every training set is drawn from the rows that are not held out here to choose lambda.
-  const Index validation_rows = quick ? 20 : 200;
-  const auto apart = rows_of_each_class(labels.of_row, 10, validation_rows, run.settings().seed + 2);
-  const Dataset choosing = select_rows(all, apart),
-                training = select_rows(all, rows_without(apart, all.x.rows()));
-  const Classes choosing_labels = classes_of(choosing, classes.names),
-                training_labels = classes_of(training, classes.names);
-  const Matrix validation = kernel_columns(choosing.x, support, sigma, threads);
-  const HeldOut on_validation{validation, choosing_labels.of_row}, on_test{test, truth.of_row};
-  Table table({"rows a class", "l1", "l1l2", "l1linf", "l2sq"});
+  problem.sigma = typical_sigma(all.x, seed) / 4;
+  const Classes labels = classes_of(all, names);
+  problem.support = perceptron_support(all.x, labels.of_row, kClasses, support_size, problem.sigma, seed);
+  problem.test = kernel_columns(held.x, problem.support, problem.sigma, threads);
+  const auto apart = rows_of_each_class(labels.of_row, kClasses, validation_rows, seed + 2);
+  const Dataset choosing = select_rows(all, apart);
+  problem.validation_labels = classes_of(choosing, names);
+  problem.validation = kernel_columns(choosing.x, problem.support, problem.sigma, threads);
+  problem.training = select_rows(all, rows_without(apart, all.x.rows()));
+  problem.training_labels = classes_of(problem.training, names);
+  return problem;
+}
+
+/// Test coverage of each penalty on one training set, at the lambda that validation chose.
+std::vector<double> coverages(Run& run, const KernelProblem& problem, Index size, Index draw, Index lambdas) {
+  const std::uint64_t seed = run.settings().seed;
+  const auto rows = rows_of_each_class(problem.training_labels.of_row, kClasses, size,
+                                       seed + 1 + 100 * static_cast<std::uint64_t>(draw));
+  const Dataset chosen = select_rows(problem.training, rows);
+  const Classes own = classes_of(chosen, problem.classes.names);
+  const Matrix train = kernel_columns(chosen.x, problem.support, problem.sigma, run.context().threads);
+  const HeldOut on_validation{problem.validation, problem.validation_labels.of_row},
+      on_test{problem.test, problem.test_labels.of_row};
+  std::vector<double> found;
+  for (const std::string& penalty : kPenalties) {
+    const auto key =
+        fmt::format("validated-{}-{}-{}-{}-{}", penalty, size, problem.support.cols(), seed, draw);
+    found.push_back(run.remember(key, [&] {
+      return std::vector<double>{chosen_coverage(multiclass_path(
+          train, own.of_row, on_test, &on_validation, kClasses,
+          {.penalty = penalty, .lambdas = lambdas, .ratio = 0.005, .tolerance = 1e-3}, run.context()))};
+    })[0]);
+  }
+  return found;
+}
+
+}  // namespace
+
+void structural_mnist_experiment(Run& run) {
+  const bool quick = run.settings().quick;
+  const Index lambdas = quick ? 6 : 15, draws = quick ? 1 : 3;
+  const std::vector<Index> sizes = quick ? std::vector<Index>{20, 40} : std::vector<Index>{60, 120, 240, 360};
+  const KernelProblem problem =
+      quick ? kernel_problem(run, 150, 100, 20, 50) : kernel_problem(run, 2766, 2000, 200, kAllRows);
+  std::vector<std::string> header = {"rows a class"};
+  header.insert(header.end(), kPenalties.begin(), kPenalties.end());
+  Table table(header);
   Plot plot{"MNIST: coverage against training size", "rows a class", "test coverage", false, false, {}};
-  const std::vector<std::string> penalties = {"l1", "l1l2", "l1linf", "l2sq"};
-  for (const std::string& name : penalties) plot.series.push_back({name, {}, {}});
+  for (const std::string& name : kPenalties) plot.series.push_back({name, {}, {}});
   for (const Index size : sizes) {
+    std::vector<std::vector<double>> of_penalty(kPenalties.size());
+    for (Index draw = 0; draw < draws; ++draw) {
+      const std::vector<double> found = coverages(run, problem, size, draw, lambdas);
+      for (std::size_t p = 0; p < found.size(); ++p) of_penalty[p].push_back(found[p]);
+    }
     std::vector<std::string> row = {fmt::format("{}", size)};
-    const auto rows = rows_of_each_class(training_labels.of_row, 10, size, run.settings().seed + 1);
-    const Dataset chosen = select_rows(training, rows);
-    const Classes own = classes_of(chosen, classes.names);
-    const Matrix train = kernel_columns(chosen.x, support, sigma, threads);
-    for (std::size_t p = 0; p < penalties.size(); ++p) {
-      const auto key =
-          fmt::format("validated-{}-{}-{}-{}", penalties[p], size, support_size, run.settings().seed);
-      const double best = run.remember(key, [&] {
-        return std::vector<double>{chosen_coverage(
-            multiclass_path(train, own.of_row, on_test, &on_validation, 10,
-                            {.penalty = penalties[p], .lambdas = lambdas, .ratio = 0.005, .tolerance = 1e-3},
-                            run.context()))};
-      })[0];
-      row.push_back(fmt::format("{:.4f}", best));
+    for (std::size_t p = 0; p < kPenalties.size(); ++p) {
+      row.push_back(fmt::format("{:.4f} ± {:.4f}", mean_of(of_penalty[p]), deviation_of(of_penalty[p])));
       plot.series[p].x.push_back(static_cast<double>(size));
-      plot.series[p].y.push_back(best);
+      plot.series[p].y.push_back(mean_of(of_penalty[p]));
     }
     table.add(std::move(row));
   }
-  run.say(fmt::format("Test coverage at the lambda chosen on {} validation rows; {} kernel features.",
-                      validation.rows(), support.cols()));
+  run.say(fmt::format(
+      "Test coverage at the lambda chosen on {} validation rows, {} kernel features; mean and deviation over "
+      "{} training sets.",
+      problem.validation.rows(), problem.support.cols(), draws));
   run.say("Paper (Fig. 7): the structural penalties are at or below l1 and squared l2 at every size.");
   run.show(table, "structural-mnist");
   run.show(plot, "structural-mnist");
