@@ -3,19 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 
 #include "groups.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/run/error.hpp"
-#include "sharelearn/solve/design_problem.hpp"
+#include "structural_reports.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -23,125 +20,6 @@ namespace {
 /// One lambda is solved close to the last digit; along a path 1e-4 is what a curve can show.
 constexpr double kSingleTolerance = 1e-8;
 constexpr double kPathTolerance = 1e-4;
-
-std::string_view text_of(StructuralStop stop) {
-  switch (stop) {
-    case StructuralStop::optimal:
-      return "no candidate violates optimality";
-    case StructuralStop::rounds:
-      return "all rounds asked for";
-    case StructuralStop::stalled:
-      return "no further progress in double precision";
-    case StructuralStop::cancelled:
-      return "cancelled";
-  }
-  return "";
-}
-
-/// Features with a weight; those of one pool have the same number of columns.
-Index features_of(const StructuralResult& result, const StructuralStage& stage) {
-  std::set<Index> used;
-  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
-  return std::ssize(used);
-}
-
-/// A stage's weights with a place for every design column of `columns`.
-std::vector<double> spread(const StructuralStage& stage, Index columns, Index outputs) {
-  std::vector<double> weights(static_cast<std::size_t>(columns * outputs), 0.0);
-  for (std::size_t a = 0; a < stage.columns.size(); ++a) {
-    std::copy_n(stage.weights.begin() + static_cast<std::ptrdiff_t>(a) * outputs, outputs,
-                weights.begin() + stage.columns[a] * outputs);
-  }
-  return weights;
-}
-
-/// The errors of every stage on a data set; its features are computed once.
-std::vector<nlohmann::json> errors_of_stages(const StructuralResult& result, const Dataset& data,
-                                             const Scaling& scaling, const StructuralLabels& labels,
-                                             Index outputs, ThreadPool& threads) {
-  Index columns = 0;
-  for (const FeaturePtr& feature : result.features) columns += feature->width();
-  Grid<float> design(data.rows(), columns);
-  const ScaledColumns scaled(data.x, scaling);
-  Index at = 0;
-  for (const FeaturePtr& feature : result.features) {
-    feature->evaluate(scaled, design, at);
-    at += feature->width();
-  }
-  std::vector<nlohmann::json> errors;
-  Grid<double> scores(data.rows(), outputs);
-  for (const StructuralStage& stage : result.stages) {
-    linear_scores(design, spread(stage, columns, outputs), stage.bias, scores, threads);
-    errors.push_back(errors_of(labels, scores, data.weight));
-  }
-  return errors;
-}
-
-/// The rounds of one lambda: what has a weight after each, and how it does on the test set.
-class RoundReports {
- public:
-  RoundReports(const Pool& pool, const StructuralBooster& booster, const FitInput& input,
-               const Scaling& scaling)
-      : pool_(pool), booster_(booster), input_(input), scaling_(scaling) {}
-
-  nlohmann::json entry(Index round, const ActiveSetSolver& solver, double score, double lambda) {
-    nlohmann::json report{{"round", round},
-                          {"features", nlohmann::json::array()},
-                          {"score", score},
-                          {"objective", solver.objective(lambda)},
-                          {"loss", solver.loss_value()}};
-    std::set<Index> used;
-    for (const auto& [slot, candidate] : weighted(solver)) {
-      used.insert(candidate);
-      if (!named_.insert(candidate).second) continue;
-      report["features"].push_back(pool_.feature(candidate)->describe(input_.train.column_names));
-    }
-    report["features_used"] = used.size();
-    report["seconds"] = std::chrono::duration<double>(Clock::now() - start_).count();
-    return report;
-  }
-
-  Grid<double> test_scores(const ActiveSetSolver& solver) {
-    const Dataset& test = *input_.test;
-    Grid<double> scores(test.rows(), solver.outputs());
-    const std::vector<double> bias = solver.bias();
-    for (Index c = 0; c < scores.cols() && !bias.empty(); ++c) {
-      std::fill_n(scores.column(c), scores.rows(), bias[static_cast<std::size_t>(c)]);
-    }
-    for (const auto& [slot, candidate] : weighted(solver)) {
-      auto [columns, fresh] = test_columns_.try_emplace(candidate, test.rows(), pool_.width());
-      if (fresh) pool_.feature(candidate)->evaluate(ScaledColumns(test.x, scaling_), columns->second, 0);
-      const float* x = columns->second.column(booster_.slots()[static_cast<std::size_t>(slot)].column);
-      for (Index c = 0; c < scores.cols(); ++c) {
-        const double weight = solver.row(slot)[static_cast<std::size_t>(c)];
-        for (Index i = 0; i < scores.rows(); ++i) scores(i, c) += weight * static_cast<double>(x[i]);
-      }
-    }
-    return scores;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  /// Slots with a weight that is not zero, and their candidates.
-  std::vector<std::pair<Index, Index>> weighted(const ActiveSetSolver& solver) const {
-    std::vector<std::pair<Index, Index>> result;
-    for (Index slot = 0; slot < solver.size(); ++slot) {
-      const auto row = solver.row(slot);
-      if (std::any_of(row.begin(), row.end(), [](double w) { return w != 0; })) {
-        result.emplace_back(slot, booster_.slots()[static_cast<std::size_t>(slot)].candidate);
-      }
-    }
-    return result;
-  }
-
-  const Pool& pool_;
-  const StructuralBooster& booster_;
-  const FitInput& input_;
-  const Scaling& scaling_;
-  Clock::time_point start_ = Clock::now();
-  std::set<Index> named_;
-  std::map<Index, Grid<float>> test_columns_;
-};
 
 /// Two classes with one output become a model of two outputs, the first of which is zero.
 std::vector<double> doubled(const std::vector<double>& single) {
@@ -245,26 +123,6 @@ std::vector<double> StructuralMethod::lambdas(double lambda_max) const {
   return lambda_grid(lambda_max > 0 ? lambda_max : 1.0, path_, path_min_);
 }
 
-nlohmann::json StructuralMethod::stage_report(const StructuralResult& result) const {
-  const StructuralStage& stage = result.stages.back();
-  const auto nonzero =
-      std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
-  return {{"round", result.stages.size()},
-          {"lambda", stage.lambda},
-          {"objective", stage.objective},
-          {"loss", stage.loss},
-          {"penalty", stage.penalty},
-          {"gap", stage.gap},
-          {"score", stage.score},
-          {"nonzero_rows", stage.columns.size()},
-          {"nonzero_weights", nonzero},
-          {"features_used", features_of(result, stage)},
-          {"induction_rounds", stage.rounds},
-          {"steps", stage.steps},
-          {"stop", text_of(stage.stop)},
-          {"seconds", stage.seconds}};
-}
-
 /// The place on the grid: the least mean error, or the largest lambda within one standard error of it; none
 /// if it was cancelled.
 std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, const StructuralLabels& labels,
@@ -314,86 +172,69 @@ std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, co
   return static_cast<Index>(chosen);
 }
 
-FitResult StructuralMethod::fit(FitInput& input) {
-  ThreadPool& threads = input.context.threads;
-  const StructuralLabels labels = labels_for(loss_, input.train);
+/// Every lambda solved; the report gets its `rounds`: those of the path, or of the one lambda.
+StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const StructuralLabels& labels,
+                                                 const Scaling& scaling, nlohmann::json& report) const {
   const auto penalty = penalty_from(penalty_);
-  Dataset raw;
-  if (folds_ > 1) raw = input.train;
-  const Scaling scaling = Scaling::fit(input.train.x, input.common.scaling(default_scaling()), threads);
-  scaling.apply(input.train.x, threads);
   const auto loss = make_loss(
       loss_, labels, input.weights(labels.classes.names.empty() ? nullptr : &labels.classes), epsilon_);
   const auto pool = build_pool(input.train.x, labels, input);
   StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty), input.context);
-
-  nlohmann::json report;
-  report["rounds"] = nlohmann::json::array();
-  const std::vector<double> grid = lambdas(booster.lambda_max());
+  Solved solved;
+  solved.grid = lambdas(booster.lambda_max());
   std::optional<StructuralLabels> test_labels;
   if (input.test) test_labels = labels_for(loss_, *input.test, &labels.names);
-  std::optional<RoundReports> rounds;
+  RoundReports rounds(*pool, booster, input, scaling, labels, test_labels);
   if (lambda_ >= 0) {
-    rounds.emplace(*pool, booster, input, scaling);
     booster.after_round([&](Index round, const ActiveSetSolver& solver, double score) {
-      if (round == 0) return;  // nothing was chosen yet
-      nlohmann::json entry = rounds->entry(round, solver, score, lambda_);
-      entry["train_error"] = errors_of(labels, solver.scores(), input.train.weight)["error"];
-      if (input.test) {
-        entry["test_error"] =
-            errors_of(*test_labels, rounds->test_scores(solver), input.test->weight)["error"];
-      }
-      report["rounds"].push_back(std::move(entry));
+      if (round > 0) report["rounds"].push_back(rounds.entry(round, solver, score, lambda_));
     });
   }
-  std::vector<nlohmann::json> train_errors;
-  std::size_t described = 0;  // features that a round before has named
-  const StructuralResult result = structural_path(
-      booster, grid, input.context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
-        train_errors.push_back(errors_of(labels, scores, input.train.weight));
-        nlohmann::json round = stage_report(so_far);
-        round["features"] = nlohmann::json::array();
-        for (; described < so_far.features.size(); ++described) {
-          round["features"].push_back(so_far.features[described]->describe(input.train.column_names));
-        }
-        round["train_error"] = train_errors.back()["error"];
-        input.context.monitor.progress("lambdas", static_cast<Index>(so_far.stages.size()),
-                                       static_cast<Index>(grid.size()),
+  StageReports stages(input.train.column_names);
+  solved.result = structural_path(
+      booster, solved.grid, input.context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
+        solved.train_errors.push_back(errors_of(labels, scores, input.train.weight));
+        if (lambda_ < 0) report["rounds"].push_back(stages.entry(so_far, solved.train_errors.back()));
+        input.context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                        fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),
                                                    so_far.stages.back().gap));
-        if (lambda_ < 0) report["rounds"].push_back(std::move(round));
       });
-  std::vector<nlohmann::json> test_errors;
-  if (input.test) {
-    test_errors = errors_of_stages(result, *input.test, scaling, *test_labels, loss->outputs(), threads);
-    for (std::size_t l = 0; lambda_ < 0 && l < test_errors.size(); ++l) {
-      report["rounds"][l]["test_error"] = test_errors[l]["error"];
-      if (test_errors[l].contains("coverage")) report["rounds"][l]["coverage"] = test_errors[l]["coverage"];
-    }
+  if (!input.test) return solved;
+  solved.test_errors = errors_of_stages(solved.result, *input.test, scaling, *test_labels, loss->outputs(),
+                                        input.context.threads);
+  for (std::size_t l = 0; lambda_ < 0 && l < solved.test_errors.size(); ++l) {
+    const nlohmann::json& errors = solved.test_errors[l];
+    report["rounds"][l]["test_error"] = errors["error"];
+    if (errors.contains("coverage")) report["rounds"][l]["coverage"] = errors["coverage"];
   }
-  auto model = model_of(result, labels, input.train, scaling);
+  return solved;
+}
+
+FitResult StructuralMethod::fit(FitInput& input) {
+  ThreadPool& threads = input.context.threads;
+  const StructuralLabels labels = labels_for(loss_, input.train);
+  Dataset raw;
+  if (folds_ > 1) raw = input.train;
+  const Scaling scaling = Scaling::fit(input.train.x, input.common.scaling(default_scaling()), threads);
+  scaling.apply(input.train.x, threads);
+  nlohmann::json report{{"rounds", nlohmann::json::array()}};
+  const Solved solved = solve(input, labels, scaling, report);
+
+  auto model = model_of(solved.result, labels, input.train, scaling);
   if (folds_ > 1) {
     FitInput again{std::move(raw), std::nullopt, input.common, input.context};
-    model->stage = choose_by_folds(again, labels, grid, report).value_or(model->stage);
+    model->stage = choose_by_folds(again, labels, solved.grid, report).value_or(model->stage);
   }
-
   const auto at = static_cast<std::size_t>(model->stage);
-  const StructuralStage& stage = result.stages[at];
-  report["lambda"] = stage.lambda;
-  report["lambda_max"] = result.lambda_max;
-  report["objective"] = stage.objective;
-  report["loss"] = stage.loss;
-  report["penalty"] = stage.penalty;
-  report["gap"] = stage.gap;
-  report["stop"] = text_of(stage.stop);
-  report["train_error"] = train_errors[at]["error"];
-  const nlohmann::json& shown = input.test ? test_errors[at] : train_errors[at];
-  if (input.test) report["test_error"] = test_errors[at]["error"];
+  report_stage(solved.result, solved.result.stages[at], report);
+  report["train_error"] = solved.train_errors[at]["error"];
+  const nlohmann::json& shown = input.test ? solved.test_errors[at] : solved.train_errors[at];
+  if (input.test) report["test_error"] = shown["error"];
   for (const char* key : {"coverage", "mean_absolute"}) {
     if (shown.contains(key)) report[key] = shown[key];
   }
   report["features"] = nlohmann::json::array();
-  for (const FeaturePtr& feature : result.features)
+  for (const FeaturePtr& feature : solved.result.features)
     report["features"].push_back(feature->describe(input.train.column_names));
   add_sparsity(*model, report);
   if (!input.common.quiet) print_rounds(report["rounds"]);

@@ -35,7 +35,14 @@ class StructuralMethod : public Method {
   std::vector<double> lambdas(double lambda_max) const;
   std::optional<Index> choose_by_folds(const FitInput& input, const StructuralLabels& labels,
                                        const std::vector<double>& grid, nlohmann::json& report) const;
-  nlohmann::json stage_report(const StructuralResult& result) const;
+  /// The path and its errors, stage by stage; those on the test set if there is one.
+  struct Solved {
+    std::vector<double> grid;
+    StructuralResult result;
+    std::vector<nlohmann::json> train_errors, test_errors;
+  };
+  Solved solve(const FitInput& input, const StructuralLabels& labels, const Scaling& scaling,
+               nlohmann::json& report) const;
 
   double lambda_ = -1;
   Index path_ = 50;
