@@ -14,7 +14,7 @@ namespace sharelearn::reproduce {
 namespace {
 
 constexpr Index kClasses = 10;
-constexpr Index kAllRows = 10000;  // more than any class has in the test part
+constexpr Index kAllRows = 10000;  // more than any class has
 const std::vector<std::string> kPenalties = {"l1", "l1l2", "l1linf", "l2sq"};
 
 /// The kernel's values of every row at every support point, as columns.
@@ -118,7 +118,7 @@ void structural_mnist_experiment(Run& run) {
   const Index lambdas = quick ? 6 : 15, draws = quick ? 1 : 3;
   const std::vector<Index> sizes = quick ? std::vector<Index>{20, 40} : std::vector<Index>{60, 120, 240, 360};
   const KernelProblem problem =
-      quick ? kernel_problem(run, 150, 100, 20, 50) : kernel_problem(run, 2766, 2000, 200, kAllRows);
+      quick ? kernel_problem(run, 150, 100, 20, 50) : kernel_problem(run, 2766, kAllRows, 200, kAllRows);
   std::vector<std::string> header = {"rows a class"};
   header.insert(header.end(), kPenalties.begin(), kPenalties.end());
   Table table(header);
