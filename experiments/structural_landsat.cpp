@@ -58,9 +58,10 @@ void structural_landsat_experiment(Run& run) {
     for (std::size_t p = 0; p < kPenalties.size(); ++p) {
       const auto key = fmt::format("{}-{}-{}-{}", kPenalties[p], set, lambdas, run.settings().seed);
       paths[p].push_back(unflat(run.remember(key, [&] {
-        return flat(multiclass_path(part.train, part.labels, {part.test, part.truth}, nullptr, part.classes,
-                                    {.penalty = kPenalties[p], .lambdas = lambdas, .ratio = 0.003},
-                                    run.context()));
+        return flat(multiclass_path(
+            part.train, part.labels, {part.test, part.truth}, nullptr, part.classes,
+            {.penalty = kPenalties[p], .lambdas = lambdas, .ratio = kPenalties[p] == "l2sq" ? 1e-4 : 0.003},
+            run.context()));
       })));
     }
   }

@@ -101,7 +101,7 @@ std::vector<double> coverages(Run& run, const KernelProblem& problem, Index size
   std::vector<double> found;
   for (const std::string& penalty : kPenalties) {
     const auto key =
-        fmt::format("validated-{}-{}-{}-{}-{}", penalty, size, problem.support.cols(), seed, draw);
+        fmt::format("coverage-{}-{}-{}-{}-{}", penalty, size, problem.support.cols(), seed, draw);
     found.push_back(run.remember(key, [&] {
       return std::vector<double>{chosen_coverage(multiclass_path(
           train, own.of_row, on_test, &on_validation, kClasses,
@@ -115,7 +115,7 @@ std::vector<double> coverages(Run& run, const KernelProblem& problem, Index size
 
 void structural_mnist_experiment(Run& run) {
   const bool quick = run.settings().quick;
-  const Index lambdas = quick ? 6 : 15, draws = quick ? 1 : 3;
+  const Index lambdas = quick ? 8 : 20, draws = quick ? 1 : 2;
   const std::vector<Index> sizes = quick ? std::vector<Index>{20, 40} : std::vector<Index>{60, 120, 240, 360};
   const KernelProblem problem =
       quick ? kernel_problem(run, 150, 100, 20, 50) : kernel_problem(run, 2766, kAllRows, 200, kAllRows);

@@ -96,9 +96,9 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
   const MulticlassLogistic loss(labels, classes, weights, 0.0);
   ColumnPool pool(train);
   StructuralBooster booster(pool, loss, *penalty, {.tolerance = options.tolerance}, context);
-  const double top = penalty->is_norm() ? booster.lambda_max() : 1.0;
+  const double top = penalty->is_norm() ? booster.lambda_max() : options.top;
   std::vector<PathPoint> points;
-  for (const double lambda : lambda_grid(top, options.lambdas, penalty->is_norm() ? options.ratio : 1e-4)) {
+  for (const double lambda : lambda_grid(top, options.lambdas, options.ratio)) {
     const StructuralStage& stage = booster.solve(lambda);
     const auto metrics_on = [&](const HeldOut& held) {
       return class_metrics(stage_scores(booster.result(), stage, held.x, classes, context.threads),

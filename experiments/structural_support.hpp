@@ -47,12 +47,13 @@ struct HeldOut {
 struct PathOptions {
   std::string penalty;
   Index lambdas = 30;
-  double ratio = 0.01;      ///< of the last lambda and lambda_max
+  double ratio = 0.01;      ///< of the last lambda and the first
+  double top = 1;           ///< the first lambda of a penalty that is no norm; others begin with lambda_max
   double tolerance = 1e-4;  ///< relative duality gap
 };
 
-/// Path of a penalty on training columns with test errors at every lambda. A penalty that is no norm gets
-/// lambdas from 1 down. `validation` may be null; else the path ends where it has been better for a while.
+/// Path of a penalty on training columns with test errors at every lambda. `validation` may be null; else the
+/// path ends where it has been better for a while.
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
                                        const PathOptions& options, const Context& context);
