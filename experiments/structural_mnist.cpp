@@ -103,9 +103,14 @@ std::vector<double> coverages(Run& run, const KernelProblem& problem, Index size
     const auto key =
         fmt::format("coverage-{}-{}-{}-{}-{}", penalty, size, problem.support.cols(), seed, draw);
     found.push_back(run.remember(key, [&] {
-      return std::vector<double>{chosen_coverage(multiclass_path(
-          train, own.of_row, on_test, &on_validation, kClasses,
-          {.penalty = penalty, .lambdas = lambdas, .ratio = 0.005, .tolerance = 1e-3}, run.context()))};
+      return std::vector<double>{
+          chosen_coverage(multiclass_path(train, own.of_row, on_test, &on_validation, kClasses,
+                                          {.penalty = penalty,
+                                           .lambdas = lambdas,
+                                           .ratio = penalty == "l2sq" ? 1e-5 : 5e-4,
+                                           .top = 0.01,
+                                           .tolerance = 1e-3},
+                                          run.context()))};
     })[0]);
   }
   return found;
