@@ -87,6 +87,14 @@ class ShareBoostMethod : public Method {
         ->check(non_negative());
     options.add("--per-round", per_round_, "Candidates (or groups) that enter in one round")
         ->check(positive());
+    options
+        .add("--per-round-share", per_round_share_, "Or this part of those chosen so far, where that is more")
+        ->check(between(0.0, 1.0));
+    options
+        .add("--sample", sample_,
+             "Part of the pool that a round looks at, drawn anew for each: centres of pieces, blocks of "
+             "columns")
+        ->check(between(1e-6, 1.0));
     options.add("--groups", groups_, "File of groups that enter together: a line of columns each");
     options.add("--costs", costs_, "File of costs, one a group (without --groups one a candidate)");
     options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")->check(non_negative());
@@ -140,6 +148,8 @@ class ShareBoostMethod : public Method {
   std::string rule_ = "gradient";
   Index shortlist_ = ShareBoostOptions{}.shortlist;
   Index per_round_ = 1;
+  double per_round_share_ = 0;
+  double sample_ = 1;
   std::string groups_, costs_;
   SmoothPenalty penalty_;
   double validation_ = 0;
@@ -223,6 +233,8 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
   options.rule = rule_from(rule_);
   options.shortlist = shortlist_;
   options.per_round = per_round_;
+  options.per_round_share = per_round_share_;
+  options.sample = sample_;
   if (!groups_.empty()) {
     const bool named = pool_.name == "columns";
     options.groups.members =

@@ -26,11 +26,11 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
       static_cast<double>(make_pool({problem.train.x}, pool, 1, run.context().threads)->candidates());
   curves.most = run.settings().quick ? kQuickFeatures : std::floor(comparison.most(set, curves.all));
   const auto count = static_cast<Index>(curves.most);
-  const std::string key = fmt::format("{} {} {}", set.name, count, comparison.per_round);
+  const std::string key = fmt::format("{} {} {}", set.name, count, comparison.per_round_share);
   const auto options = [&](double ridge) {
     ShareBoostOptions usual = usual_options(count, ridge);
     usual.corrective.relative_gradient = comparison.round_tolerance;
-    usual.per_round = comparison.per_round;
+    usual.per_round_share = comparison.per_round_share;
     return usual;
   };
   const auto shareboost_with = [&](double ridge) {

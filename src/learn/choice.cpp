@@ -98,15 +98,21 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
       threads_(threads),
       groups_(completed(options.groups, pool.candidates())) {
   if (options.groups.members.empty()) check_costs(options.cost, at(pool.candidates()), "candidates");
+  if (!(options.sample > 0)) {
+    throw InputError(fmt::format("the sample must be a part of the pool above 0, not {}", options.sample));
+  }
+  if (options.sample < 1 && !options.groups.members.empty()) {
+    throw InputError("groups of features are chosen among all; they do not go together with a sample");
+  }
 }
 
 std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   const bool by_decrease = options_.rule != ChoiceRule::gradient;
   const Index all = groups_.members.empty() ? pool_.candidates() : std::ssize(groups_.members);
-  const Index tried = options_.shortlist > 0 ? std::max(options_.shortlist, options_.per_round) : all;
+  const Index tried = options_.shortlist > 0 ? std::max(options_.shortlist, state.count) : all;
   std::vector<Choice> best = groups_.members.empty()
-                                 ? by_gradient(state, by_decrease ? tried : options_.per_round)
-                                 : groups_by_gradient(state, by_decrease ? tried : options_.per_round);
+                                 ? by_gradient(state, by_decrease ? tried : state.count)
+                                 : groups_by_gradient(state, by_decrease ? tried : state.count);
   std::erase_if(best, [&](const Choice& choice) { return choice.score <= options_.least_score; });
   if (by_decrease) {
     for (Choice& choice : best) choice.score = decrease(choice, state);
@@ -115,7 +121,7 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   Index room = state.room;
   std::vector<Choice> taken;
   for (Choice& choice : best) {
-    if (std::ssize(taken) == options_.per_round || std::ssize(choice.candidates) > room) break;
+    if (std::ssize(taken) == state.count || std::ssize(choice.candidates) > room) break;
     room -= std::ssize(choice.candidates);
     taken.push_back(std::move(choice));
   }
@@ -123,8 +129,11 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
 }
 
 std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
-  const RankOptions rank_options{
-      .norm = options_.norm, .count = count, .excluded = state.excluded, .cost = options_.cost};
+  const RankOptions rank_options{.norm = options_.norm,
+                                 .count = count,
+                                 .excluded = state.excluded,
+                                 .cost = options_.cost,
+                                 .blocks = state.blocks};
   std::vector<Choice> choices;
   for (const Ranked& ranked : rank(pool_, state.solution.residual, rank_options, threads_)) {
     choices.push_back({{ranked.candidate}, ranked.score});
@@ -172,31 +181,24 @@ std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index 
   std::vector<char> taken(state.excluded.begin(), state.excluded.end());
   for (Choice& choice : choices) {  // groups may overlap: a member enters with the first of them
     std::erase_if(choice.candidates, [&](Index candidate) { return taken[at(candidate)] != 0; });
-    for (const Index candidate : choice.candidates) taken[at(candidate)] = options_.per_round > 1 ? 1 : 0;
+    for (const Index candidate : choice.candidates) taken[at(candidate)] = state.count > 1 ? 1 : 0;
   }
   std::erase_if(choices, [](const Choice& choice) { return choice.candidates.empty(); });
   return choices;
 }
 
 double Chooser::decrease(const Choice& choice, const ChoiceState& state) const {
-  Grid<float> columns(pool_.rows(), pool_.width() * std::ssize(choice.candidates));
-  for (std::size_t a = 0; a < choice.candidates.size(); ++a) {
-    pool_.values(choice.candidates[a], columns, static_cast<Index>(a) * pool_.width());
-  }
-  switch (options_.rule) {
-    case ChoiceRule::line:
-      return decrease_along_gradient(columns, state);
-    case ChoiceRule::column:
-      return decrease_by_column(columns, state);
-    default:
-      return decrease_exact(columns, state);
-  }
+  if (options_.rule == ChoiceRule::exact) return decrease_exact(choice, state);
+  ChosenColumns columns = state.design.none();
+  for (const Index candidate : choice.candidates) columns.include(candidate);
+  return options_.rule == ChoiceRule::line ? decrease_along_gradient(columns, state)
+                                           : decrease_by_column(columns, state);
 }
 
 /// The loss alone, as the paper has it: along the gradient a penalty says nothing of the column.
-double Chooser::decrease_along_gradient(const Grid<float>& columns, const ChoiceState& state) const {
+double Chooser::decrease_along_gradient(const ChosenColumns& columns, const ChoiceState& state) const {
   const SmoothPenalty none;
-  const DesignProblem problem(columns, columns.cols(), loss_, false, none, threads_);
+  const DesignProblem problem = columns.problem(loss_, false, none, threads_);
   std::vector<double> gradient(problem.variables());
   problem.gradient(state.solution.residual, gradient);
   const double length =
@@ -209,9 +211,9 @@ double Chooser::decrease_along_gradient(const Grid<float>& columns, const Choice
   return before - least_along(loss_, state.solution.scores, direction, threads_);
 }
 
-double Chooser::decrease_by_column(const Grid<float>& columns, const ChoiceState& state) const {
+double Chooser::decrease_by_column(const ChosenColumns& columns, const ChoiceState& state) const {
   const OffsetLoss loss(loss_, state.solution.scores);
-  const DesignProblem problem(columns, columns.cols(), loss, false, options_.penalty, threads_);
+  const DesignProblem problem = columns.problem(loss, false, options_.penalty, threads_);
   CorrectiveState solution;
   solution.w.assign(problem.variables(), 0.0);
   const double before =
@@ -219,17 +221,15 @@ double Chooser::decrease_by_column(const Grid<float>& columns, const ChoiceState
   return before - minimise(problem, options_.corrective, solution).objective;
 }
 
-double Chooser::decrease_exact(const Grid<float>& columns, const ChoiceState& state) const {
-  Grid<float> design(state.design);
-  design.append_columns(columns.cols());
-  for (Index j = 0; j < columns.cols(); ++j) {
-    std::copy_n(columns.column(j), columns.rows(), design.column(state.design.cols() + j));
-  }
-  const DesignProblem problem(design, design.cols(), loss_, options_.bias, options_.penalty, threads_);
+double Chooser::decrease_exact(const Choice& choice, const ChoiceState& state) const {
+  ChosenColumns design(state.design);
+  for (const Index candidate : choice.candidates) design.include(candidate);
+  const DesignProblem problem = design.problem(loss_, options_.bias, options_.penalty, threads_);
   CorrectiveState solution;
   solution.w = state.solution.w;
   const auto bias = solution.w.end() - (options_.bias ? loss_.outputs() : 0);
-  solution.w.insert(bias, at(columns.cols() * loss_.outputs()), 0.0);
+  const Index entering = std::ssize(choice.candidates) * pool_.width();
+  solution.w.insert(bias, at(entering * loss_.outputs()), 0.0);
   return state.objective - minimise(problem, options_.corrective, solution).objective;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "learn/chosen_columns.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 
 namespace sharelearn {
@@ -16,20 +17,21 @@ struct Choice {
 
 /// Where the learner stands.
 struct ChoiceState {
-  const Grid<float>& design;        ///< columns of the candidates chosen so far
+  const ChosenColumns& design;      ///< columns of the candidates chosen so far
   const CorrectiveState& solution;  ///< their weights, scores and residual
   double objective = 0;             ///< of that solution
   std::span<const char> excluded;   ///< candidates that are in already
   Index room = 0;                   ///< candidates that may still enter
+  Index count = 1;                  ///< choices asked for, at most
+  std::span<const Index> blocks;    ///< of the pool that may be looked at; empty: all
 };
 
 class Chooser {
  public:
-  /// Throws InputError if groups or costs do not fit the pool.
+  /// Throws InputError if groups, costs or the sample do not fit.
   Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads);
 
-  /// The best `per_round` choices that fit the room, best first; none if no gradient is above
-  /// options.least_score.
+  /// The best choices that fit the room, best first; none if no gradient is above options.least_score.
   std::vector<Choice> choose(const ChoiceState& state) const;
 
  private:
@@ -37,9 +39,9 @@ class Chooser {
   std::vector<Choice> groups_by_gradient(const ChoiceState& state, Index count) const;
   std::vector<double> norms(const Grid<double>& residual) const;
   double decrease(const Choice& choice, const ChoiceState& state) const;
-  double decrease_along_gradient(const Grid<float>& columns, const ChoiceState& state) const;
-  double decrease_by_column(const Grid<float>& columns, const ChoiceState& state) const;
-  double decrease_exact(const Grid<float>& columns, const ChoiceState& state) const;
+  double decrease_along_gradient(const ChosenColumns& columns, const ChoiceState& state) const;
+  double decrease_by_column(const ChosenColumns& columns, const ChoiceState& state) const;
+  double decrease_exact(const Choice& choice, const ChoiceState& state) const;
 
   const Pool& pool_;
   const Loss& loss_;

@@ -1,9 +1,12 @@
 // Algorithm 1 of paper 000; see the header for the objective and the table of symbols.
 #include "sharelearn/learn/shareboost.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "learn/choice.hpp"
+#include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
@@ -19,24 +22,24 @@ class Booster {
         options_(options),
         context_(context),
         chooser_(pool, loss, options, context.threads),
-        design_(pool.rows(), 0),
+        design_(pool, options.features),
         excluded_(static_cast<std::size_t>(pool.candidates()), 0),
         start_(Clock::now()) {
-    design_.reserve_columns(options.features * pool.width());
     if (options.bias) state_.w.assign(static_cast<std::size_t>(loss.outputs()), 0.0);
   }
 
   /// Steps 3-4: the candidates that promise most, as the rule has it.
   std::vector<Choice> best_choices() const {
-    const Index room = options_.features - std::ssize(result_.chosen);
-    return chooser_.choose({design_, state_, result_.stages.back().report.objective, excluded_, room});
+    const Index chosen = std::ssize(result_.chosen), room = options_.features - chosen;
+    const auto share = static_cast<Index>(options_.per_round_share * static_cast<double>(chosen));
+    const Index count = std::max(options_.per_round, share);
+    if (options_.sample < 1) return best_of_samples(std::min(room, count));
+    return chooser_.choose(state_of_choice(room, count, {}));
   }
 
   /// Step 5: I <- I + {r}. The new weights start at zero, the others where they are.
   void include(Index candidate) {
-    const Index column = design_.cols();
-    design_.append_columns(pool_.width());
-    pool_.values(candidate, design_, column);
+    design_.include(candidate);
     excluded_[static_cast<std::size_t>(candidate)] = 1;
     const auto bias = state_.w.end() - (options_.bias ? loss_.outputs() : 0);
     state_.w.insert(bias, static_cast<std::size_t>(pool_.width() * loss_.outputs()), 0.0);
@@ -48,11 +51,10 @@ class Booster {
 
   /// Step 6: re-optimise all weights of I.
   void correct(std::vector<Index> candidates, double score) {
-    const DesignProblem problem(design_, design_.cols(), loss_, options_.bias, options_.penalty,
-                                context_.threads);
+    const DesignProblem problem = design_.problem(loss_, options_.bias, options_.penalty, context_.threads);
     ShareBoostStage stage{
         std::move(candidates), score, {}, {}, minimise(problem, options_.corrective, state_), 0};
-    const auto split = state_.w.begin() + design_.cols() * loss_.outputs();
+    const auto split = state_.w.begin() + design_.columns() * loss_.outputs();
     stage.weights.assign(state_.w.begin(), split);
     stage.bias.assign(split, state_.w.end());
     stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
@@ -64,12 +66,34 @@ class Booster {
   const Grid<double>& scores() const { return state_.scores; }
 
  private:
+  ChoiceState state_of_choice(Index room, Index count, std::span<const Index> blocks) const {
+    return {design_, state_, result_.stages.back().report.objective, excluded_, room, count, blocks};
+  }
+
+  /// The best of each of `count` samples of the pool's blocks that have no block in common.
+  std::vector<Choice> best_of_samples(Index count) const {
+    const auto blocks = static_cast<double>(pool_.blocks());
+    const Index each = std::max<Index>(static_cast<Index>(std::ceil(options_.sample * blocks)), 1);
+    Random random(context_.seed, result_.stages.size());
+    std::vector<Index> drawn = random.sample(pool_.blocks(), std::min(count * each, pool_.blocks()));
+    random.shuffle(drawn);
+    std::vector<Choice> best;
+    for (auto from = drawn.begin(); from != drawn.end();) {
+      const auto to = from + std::min<std::ptrdiff_t>(each, drawn.end() - from);
+      std::sort(from, to);
+      const auto found = chooser_.choose(state_of_choice(1, 1, {from, to}));
+      best.insert(best.end(), found.begin(), found.end());
+      from = to;
+    }
+    return best;
+  }
+
   Pool& pool_;
   const Loss& loss_;
   const ShareBoostOptions& options_;
   const Context& context_;
   Chooser chooser_;
-  Grid<float> design_;
+  ChosenColumns design_;
   CorrectiveState state_;
   std::vector<char> excluded_;
   ShareBoostResult result_;

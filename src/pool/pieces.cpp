@@ -209,9 +209,17 @@ std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual
 }
 
 void PiecePool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
+  std::vector<Index> all(at(blocks()));
+  std::iota(all.begin(), all.end(), Index{0});
+  correlate_some(residual, all, threads, visit);
+}
+
+void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Index> blocks,
+                               ThreadPool& threads, const BlockVisitor& visit) const {
   const RowMajor by_rows(residual, kTileLeft, threads);
   const Index k = residual.cols();
-  threads.for_each(blocks(), [&](std::int64_t centre, int worker) {
+  threads.for_each(std::ssize(blocks), [&](std::int64_t which, int worker) {
+    const Index centre = blocks[at(which)];
     const std::vector<double> sums = shell_sums(centre, by_rows);
     std::vector<double> balls(at(radii_ * width() * k));
     for (Index s = 0; s < radii_; ++s) {
@@ -232,6 +240,15 @@ void PiecePool::values(Index candidate, Grid<float>& out, Index first_column) co
   const Index centre = candidate / radii_;
   write_piece(v_, distances_to(v_, centres_.column_span(centre)).column(0), squared_radius_[at(candidate)],
               out, first_column);
+}
+
+std::vector<std::uint32_t> PiecePool::rows_inside(Index candidate) const {
+  const std::uint8_t* shell = shell_.data() + candidate / radii_ * rows();
+  std::vector<std::uint32_t> inside;
+  for (Index r = 0; r < rows(); ++r) {
+    if (shell[r] <= candidate % radii_) inside.push_back(static_cast<std::uint32_t>(r));
+  }
+  return inside;
 }
 
 FeaturePtr PiecePool::feature(Index candidate) const {

@@ -59,6 +59,13 @@ Grid<float> to_float(const Grid<double>& from) {
 
 }  // namespace
 
+void Pool::correlate_some(const Grid<float>& residual, std::span<const Index> blocks, ThreadPool& threads,
+                          const BlockVisitor& visit) const {
+  correlate(residual, threads, [&](const CandidateBlock& block, int worker) {
+    if (std::binary_search(blocks.begin(), blocks.end(), block.block)) visit(block, worker);
+  });
+}
+
 double norm_of(std::span<const double> values, Norm norm) {
   double result = 0;
   switch (norm) {
@@ -94,7 +101,7 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
   const Index outputs = residual.cols();
   const auto keep = static_cast<std::size_t>(options.count) + kMostRescored;
   std::vector<Leaders> of_worker(static_cast<std::size_t>(threads.size()), Leaders(keep));
-  pool.correlate(to_float(residual), threads, [&](const CandidateBlock& block, int worker) {
+  const BlockVisitor visit = [&](const CandidateBlock& block, int worker) {
     Leaders& leaders = of_worker[static_cast<std::size_t>(worker)];
     for (Index a = 0; a < block.count; ++a) {
       const auto candidate = static_cast<std::size_t>(block.first + a);
@@ -103,7 +110,12 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
       if (!options.cost.empty()) score /= options.cost[candidate];
       leaders.offer({block.first + a, score});
     }
-  });
+  };
+  if (options.blocks.empty()) {
+    pool.correlate(to_float(residual), threads, visit);
+  } else {
+    pool.correlate_some(to_float(residual), options.blocks, threads, visit);
+  }
   Leaders all(keep);
   for (const Leaders& leaders : of_worker) {
     for (const Ranked& ranked : leaders.best()) all.offer(ranked);

@@ -1,6 +1,7 @@
 #include "sharelearn/solve/design_problem.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "kernels/kernels.hpp"
@@ -23,11 +24,20 @@ Index blocks_per_piece(Index blocks) {
 
 DesignProblem::DesignProblem(const Grid<float>& x, Index columns, const Loss& loss, bool bias,
                              const SmoothPenalty& penalty, ThreadPool& threads)
-    : x_(x), columns_(columns), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
+    : dense_(&x), columns_(columns), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
+
+DesignProblem::DesignProblem(const LocalColumns& x, const Loss& loss, bool bias, const SmoothPenalty& penalty,
+                             ThreadPool& threads)
+    : local_(&x), columns_(x.columns()), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
 
 void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
   const auto split = static_cast<std::size_t>(columns_ * outputs());
-  linear_scores(x_, w.first(split), w.subspan(split), out, threads_);
+  if (dense_) return linear_scores(*dense_, w.first(split), w.subspan(split), out, threads_);
+  for (Index c = 0; c < outputs(); ++c) {
+    const auto column = out.column_span(c);
+    std::fill(column.begin(), column.end(), bias_ ? w[split + static_cast<std::size_t>(c)] : 0.0);
+  }
+  local_->add_scores(w.first(split), out, threads_);
 }
 
 /// sums += X' r (and the column sums of r for the bias) over one block of rows, r's row 0 being the block's
@@ -35,7 +45,7 @@ void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
 void DesignProblem::add_gradient(RowRange range, const double* r, Index stride,
                                  std::vector<double>& sums) const {
   const Index k = outputs();
-  kernels::correlate(kernels::Block<float>{x_.data() + range.begin, x_.stride(), columns_},
+  kernels::correlate(kernels::Block<float>{dense_->data() + range.begin, dense_->stride(), columns_},
                      kernels::Block<double>{r, stride, k}, range.size(), sums.data());
   if (!bias_) return;
   for (Index c = 0; c < k; ++c) {
@@ -66,6 +76,14 @@ void DesignProblem::sum_over_rows(std::span<double> out, Index scratch_columns, 
 }
 
 void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
+  if (local_) {
+    const auto split = static_cast<std::size_t>(columns_ * outputs());
+    local_->gradient(residual, out.first(split), threads_);
+    for (Index c = 0; bias_ && c < outputs(); ++c) {
+      out[split + static_cast<std::size_t>(c)] = kernels::sum(residual.column(c), rows());
+    }
+    return;
+  }
   sum_over_rows(out, 0, [&](RowRange range, Grid<double>&, std::vector<double>& sums) {
     add_gradient(range, residual.data() + range.begin, residual.stride(), sums);
   });
@@ -73,6 +91,7 @@ void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out
 
 double DesignProblem::advance(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
                               Grid<double>& residual, std::span<double> gradient) const {
+  if (local_) return advance_local(from, v, to, residual, gradient);
   const Index k = outputs();
   const auto split = static_cast<std::size_t>(columns_ * k);
   std::vector<double> losses(static_cast<std::size_t>(blocks_of(rows())), 0.0);
@@ -84,8 +103,8 @@ double DesignProblem::advance(const Grid<double>& from, std::span<const double> 
         std::transform(from.column(c) + range.begin, from.column(c) + range.end, to.column(c) + range.begin,
                        [bias](double score) { return score + bias; });
       }
-      kernels::multiply_add({x_.data() + range.begin, x_.stride(), columns_}, v.data(), k, range.size(),
-                            to.data() + range.begin, to.stride());
+      kernels::multiply_add({dense_->data() + range.begin, dense_->stride(), columns_}, v.data(), k,
+                            range.size(), to.data() + range.begin, to.stride());
       losses[static_cast<std::size_t>(begin / kBlockRows)] += loss_.block(range, to, &residual);
       add_gradient(range, residual.data() + range.begin, residual.stride(), sums);
     }
@@ -95,17 +114,41 @@ double DesignProblem::advance(const Grid<double>& from, std::span<const double> 
 
 void DesignProblem::hessian_times(const Grid<double>& state, std::span<const double> v,
                                   std::span<double> out) const {
+  if (local_) return hessian_times_local(state, v, out);
   const Index k = outputs();
   const auto split = static_cast<std::size_t>(columns_ * k);
   sum_over_rows(out, k, [&](RowRange range, Grid<double>& scratch, std::vector<double>& sums) {
     for (Index c = 0; c < k; ++c) {
       std::fill_n(scratch.column(c), range.size(), bias_ ? v[split + static_cast<std::size_t>(c)] : 0.0);
     }
-    kernels::multiply_add({x_.data() + range.begin, x_.stride(), columns_}, v.data(), k, range.size(),
-                          scratch.data(), scratch.stride());
+    kernels::multiply_add({dense_->data() + range.begin, dense_->stride(), columns_}, v.data(), k,
+                          range.size(), scratch.data(), scratch.stride());
     loss_.hessian_times(range.begin, range.size(), state, scratch.data(), scratch.stride());
     add_gradient(range, scratch.data(), scratch.stride(), sums);
   });
+}
+
+/// Local columns are passed over twice, by rows for the scores and by groups for the gradient.
+double DesignProblem::advance_local(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
+                                    Grid<double>& residual, std::span<double> gradient) const {
+  scores(v, to);
+  for (Index c = 0; c < outputs(); ++c) {
+    std::transform(from.column(c), from.column(c) + rows(), to.column(c), to.column(c), std::plus<>());
+  }
+  const double loss = evaluate(loss_, to, &residual, threads_);
+  DesignProblem::gradient(residual, gradient);
+  return loss;
+}
+
+void DesignProblem::hessian_times_local(const Grid<double>& state, std::span<const double> v,
+                                        std::span<double> out) const {
+  Grid<double> product(rows(), outputs());
+  scores(v, product);
+  threads_.for_each(blocks_of(rows()), [&](Index block, int) {
+    const RowRange range = block_range(block, rows());
+    loss_.hessian_times(range.begin, range.size(), state, product.data() + range.begin, product.stride());
+  });
+  gradient(product, out);
 }
 
 double DesignProblem::add_penalty(std::span<const double> w, std::span<double> gradient) const {

@@ -29,6 +29,10 @@ class Memory {
       for (std::size_t v = 0; v < q.size(); ++v) q[v] -= weight[p] * pairs_[p].change[v];
     }
     preconditioner.apply(q);
+    if (preconditioner.is_block_diagonal()) {
+      const double factor = scale(preconditioner);
+      for (double& v : q) v *= factor;
+    }
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       const double back = weight[p] - dot(pairs_[p].change, q) / pairs_[p].curvature;
       for (std::size_t v = 0; v < q.size(); ++v) q[v] += back * pairs_[p].step[v];
@@ -38,6 +42,15 @@ class Memory {
   }
 
  private:
+  /// What the preconditioner must be multiplied with to agree with the last step's curvature.
+  double scale(const Preconditioner& preconditioner) const {
+    if (pairs_.empty()) return 1;
+    const Pair& last = pairs_.back();
+    Vector scaled(last.change);
+    preconditioner.apply(scaled);
+    const double expected = dot(scaled, last.change);
+    return expected > 0 ? last.curvature / expected : 1;
+  }
   struct Pair {
     Vector step, change;
     double curvature;

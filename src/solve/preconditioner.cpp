@@ -54,7 +54,7 @@ Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores,
 /// gram(a, b) = sum_i d_i x_ia x_ib for b in [begin, begin + panel), a in [first, begin + panel).
 void gram_panel(const DesignProblem& problem, const float* d, Index first, Index begin, Index panel,
                 Eigen::MatrixXd& gram) {
-  const Grid<float>& x = problem.x();
+  const Grid<float>& x = *problem.dense();
   const Index above = begin + panel - first;
   Grid<float> scaled(kBlockRows, panel);
   RowMajor sums = RowMajor::Zero(above, panel);
@@ -76,6 +76,7 @@ void gram_panel(const DesignProblem& problem, const float* d, Index first, Index
 /// for. Columns that `known` has are copied from there.
 Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Index first, Index count,
                               bool bias, const Eigen::MatrixXd* known = nullptr) {
+  const Grid<float>& x = *problem.dense();
   Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(count + (bias ? 1 : 0), count + (bias ? 1 : 0));
   const Index old = known != nullptr ? known->rows() - (bias ? 1 : 0) : 0;
   if (known != nullptr) {
@@ -92,8 +93,7 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Inde
     double total = 0;
     for (Index block = 0; block < blocks_of(problem.rows()); ++block) {
       const RowRange range = block_range(block, problem.rows());
-      kernels::correlate(kernels::Block<float>{problem.x().column(first + old) + range.begin,
-                                               problem.x().stride(), count - old},
+      kernels::correlate(kernels::Block<float>{x.column(first + old) + range.begin, x.stride(), count - old},
                          kernels::Block<float>{d + range.begin, 0, 1}, range.size(), sums.data());
       for (Index i = range.begin; i < range.end; ++i) total += static_cast<double>(d[i]);
     }
@@ -130,36 +130,74 @@ struct Preconditioner::Factors {
   Index columns_at_first;  // when D was taken
   Index columns;
   std::shared_ptr<const Curvature> curvature;
-  std::vector<Part> parts;
+  bool block_diagonal;
+  std::vector<Part> parts;  // of local columns: one a group, and the bias last
 };
 
 Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
 
 Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores) : Preconditioner() {
   const Index columns = problem.columns();
-  const bool own = columns <= kOwnColumns;
+  const bool own = !problem.local() && columns <= kOwnColumns;
   const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own));
-  *factors_ = {columns, columns, curvature, {}};
+  *factors_ = {columns, columns, curvature, columns > kWholeColumns, {}};
+  if (problem.local()) {
+    factor_groups(problem, nullptr);
+  } else {
+    factor_columns(problem);
+  }
+}
+
+void Preconditioner::factor_columns(const DesignProblem& problem) {
+  const Index columns = problem.columns();
+  const Grid<float>& diagonal = factors_->curvature->diagonal;
+  const bool own = columns <= kOwnColumns;
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
     const bool bias = problem.has_bias() && first + count >= columns;
     if (count + (bias ? 1 : 0) == 0) break;
-    for (Index d = 0; d < curvature->diagonal.cols(); ++d) {
-      Eigen::MatrixXd gram = weighted_gram(problem, curvature->diagonal.column(d), first, count, bias);
+    for (Index d = 0; d < diagonal.cols(); ++d) {
+      Eigen::MatrixXd gram = weighted_gram(problem, diagonal.column(d), first, count, bias);
       auto cholesky = factor(gram, count, problem.penalty().curvature_bound());
       factors_->parts.push_back({first, own ? d : -1, std::move(gram), std::move(cholesky)});
     }
   }
 }
 
+/// A factor a group, and the bias by itself. The first groups' are those that are known.
+void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* known) {
+  const LocalColumns& x = *problem.local();
+  const Index width = x.width();
+  const Index old = known != nullptr ? known->columns / width : 0;
+  const auto d = factors_->curvature->diagonal.column_span(0);
+  factors_->block_diagonal = x.groups() > 1;
+  if (known != nullptr) factors_->parts.assign(known->parts.begin(), known->parts.begin() + old);
+  factors_->parts.resize(static_cast<std::size_t>(x.groups()));
+  problem.threads().for_each(x.groups() - old, [&](Index fresh, int) {
+    const Index g = old + fresh;
+    Eigen::MatrixXf gram(width, width);
+    x.weighted_gram(g, d, {gram.data(), static_cast<std::size_t>(width * width)});
+    auto cholesky = factor(gram.cast<double>(), width, problem.penalty().curvature_bound());
+    factors_->parts[static_cast<std::size_t>(g)] = {g * width, -1, gram.cast<double>(), std::move(cholesky)};
+  });
+  if (!problem.has_bias()) return;
+  const Eigen::MatrixXd total = Eigen::MatrixXd::Constant(1, 1, std::accumulate(d.begin(), d.end(), 0.0));
+  factors_->parts.push_back({problem.columns(), -1, total, factor(total, 0, 0)});
+}
+
 std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& problem) const {
   const Index columns = problem.columns();
-  const bool was_own = factors_->columns <= kOwnColumns, is_own = columns <= kOwnColumns;
   const double most = kMostGrowth * static_cast<double>(factors_->columns_at_first);
-  if (columns > kWholeColumns || was_own != is_own || static_cast<double>(columns) > most) return nullptr;
+  if (static_cast<double>(columns) > most) return nullptr;
   std::unique_ptr<Preconditioner> larger(new Preconditioner);
-  *larger->factors_ = {factors_->columns_at_first, columns, factors_->curvature, {}};
+  *larger->factors_ = {factors_->columns_at_first, columns, factors_->curvature, false, {}};
+  if (problem.local()) {
+    larger->factor_groups(problem, factors_.get());
+    return larger;
+  }
+  const bool was_own = factors_->columns <= kOwnColumns, is_own = columns <= kOwnColumns;
+  if (columns > kWholeColumns || was_own != is_own) return nullptr;
   const Grid<float>& diagonal = factors_->curvature->diagonal;
   for (const Factors::Part& part : factors_->parts) {
     const float* d = diagonal.column(std::max<Index>(part.output, 0));
@@ -168,6 +206,10 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
     larger->factors_->parts.push_back({0, part.output, std::move(gram), std::move(cholesky)});
   }
   return larger;
+}
+
+bool Preconditioner::is_block_diagonal() const {
+  return factors_->block_diagonal;
 }
 
 Preconditioner::~Preconditioner() = default;

@@ -8,6 +8,7 @@
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/pool/columns.hpp"
+#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -207,6 +208,8 @@ TEST(ShareBoostGroups, groups_and_costs_that_do_not_fit_are_refused) {
   EXPECT_THROW(run(problem, {.features = 1, .groups = {.members = {{}}}}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .groups = {.members = {{0}}, .cost = {1, 2}}}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .cost = {1}}), InputError);
+  EXPECT_THROW(run(problem, {.features = 1, .groups = {.members = {{0, 1}}}, .sample = 0.5}), InputError);
+  EXPECT_THROW(run(problem, {.features = 1, .sample = 0}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .cost = std::vector<double>(kColumns, 0.0)}), InputError);
 }
 
@@ -220,6 +223,15 @@ TEST(ShareBoostRounds, several_features_a_round_are_the_first_of_the_ranking) {
   EXPECT_EQ(result.chosen.front(), single.chosen.front());
 }
 
+TEST(ShareBoostRounds, a_share_of_those_chosen_enters_where_that_is_more) {
+  const Problem problem(13);
+  const auto result = run(problem, {.features = 7, .per_round_share = 0.5});
+  std::vector<std::size_t> entered;
+  for (const ShareBoostStage& stage : result.stages) entered.push_back(stage.candidates.size());
+  EXPECT_EQ(entered, (std::vector<std::size_t>{0, 1, 1, 1, 1, 2, 1}))
+      << "half of 0, 1, 2, 3, 4, 6; one is left";
+}
+
 TEST(ShareBoostRounds, an_observer_stops_the_run_and_is_named) {
   const Problem problem(14);
   ColumnPool pool(problem.x);
@@ -230,6 +242,91 @@ TEST(ShareBoostRounds, an_observer_stops_the_run_and_is_named) {
       [](const ShareBoostResult& so_far, const Grid<double>&) { return so_far.chosen.size() < 2; });
   EXPECT_EQ(result.chosen.size(), 2U);
   EXPECT_EQ(result.stop, ShareBoostStop::observer);
+}
+
+/// The same candidates, but their columns are to be written out.
+class WrittenOut : public Pool {
+ public:
+  explicit WrittenOut(const Pool& pool) : pool_(pool) {}
+  std::string_view name() const override { return pool_.name(); }
+  Index rows() const override { return pool_.rows(); }
+  Index candidates() const override { return pool_.candidates(); }
+  Index width() const override { return pool_.width(); }
+  Index blocks() const override { return pool_.blocks(); }
+  void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override {
+    pool_.correlate(residual, threads, visit);
+  }
+  void values(Index candidate, Grid<float>& out, Index first_column) const override {
+    pool_.values(candidate, out, first_column);
+  }
+  FeaturePtr feature(Index candidate) const override { return pool_.feature(candidate); }
+
+ private:
+  const Pool& pool_;
+};
+
+TEST(ShareBoostPieces, local_columns_give_the_path_of_the_columns_written_out) {
+  const Problem problem(16);
+  const MulticlassLogistic loss = problem.loss();
+  ThreadPool threads(2);
+  for (const auto rule : {ChoiceRule::gradient, ChoiceRule::line, ChoiceRule::column, ChoiceRule::exact}) {
+    PiecePool pool(problem.x, {.centres = 6, .radii = 4}, threads);
+    WrittenOut written(pool);
+    ShareBoostOptions options{.features = 4, .rule = rule, .shortlist = 5, .penalty = {.ridge = 0.01}};
+    options.corrective.tolerance = 1e-12;
+    const auto local = shareboost(pool, loss, options, {threads});
+    const auto dense = shareboost(written, loss, options, {threads});
+    EXPECT_EQ(local.chosen, dense.chosen);
+    for (std::size_t s = 0; s < dense.stages.size(); ++s) {
+      EXPECT_NEAR(local.stages[s].report.objective, dense.stages[s].report.objective, 1e-9);
+      EXPECT_EQ(local.stages[s].weights.size(), dense.stages[s].weights.size());
+    }
+  }
+}
+
+TEST(ShareBoostRounds, samples_of_the_pool_give_a_round_candidates_of_different_blocks) {
+  const Problem problem(17);
+  const MulticlassLogistic loss = problem.loss();
+  constexpr Index radii = 3, centres = 10;
+  std::vector<ShareBoostResult> results;
+  for (const int count : {1, 3}) {
+    ThreadPool threads(count);
+    PiecePool pool(problem.x, {.centres = centres, .radii = radii}, threads);
+    const ShareBoostOptions options{.features = 7, .per_round = 3, .sample = 0.3, .penalty = {.ridge = 0.01}};
+    results.push_back(shareboost(pool, loss, options, {.threads = threads, .seed = 4}));
+  }
+  EXPECT_EQ(results[0].chosen, results[1].chosen);
+  ASSERT_EQ(results[0].stages.size(), 4U) << "rounds 0, 3, 6 and 7 features";
+  for (std::size_t round = 1; round < 4; ++round) {
+    const auto& chosen = results[0].stages[round].candidates;
+    EXPECT_EQ(chosen.size(), round < 3 ? 3U : 1U);
+    for (std::size_t a = 0; a < chosen.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) EXPECT_NE(chosen[a] / radii, chosen[b] / radii);
+    }
+  }
+}
+
+TEST(ShareBoostRounds, a_sample_of_one_block_leaves_the_choice_of_its_radius) {
+  const Problem problem(18);
+  const MulticlassLogistic loss = problem.loss();
+  ThreadPool threads(1);
+  PiecePool pool(problem.x, {.centres = 8, .radii = 5}, threads);
+  const auto result =
+      shareboost(pool, loss, {.features = 1, .sample = 1e-3}, {.threads = threads, .seed = 9});
+  ASSERT_EQ(result.chosen.size(), 1U);
+  const Index centre = Random(9, 1).sample(8, 1).front();
+  EXPECT_EQ(result.chosen.front() / 5, centre);
+  Grid<double> start(kRows, kClasses), residual(kRows, kClasses);
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i) start(i, c) = result.stages[0].bias[static_cast<std::size_t>(c)];
+  }
+  evaluate(loss, start, &residual, threads);
+  double best = 0;
+  for (Index candidate = centre * 5; candidate < centre * 5 + 5; ++candidate) {
+    const std::vector<double> sums = exact_sums(pool, candidate, residual);
+    best = std::max(best, norm_of(sums, Norm::l1));
+  }
+  EXPECT_NEAR(result.stages[1].score, best, 1e-9);
 }
 
 TEST(ShareBoostPenalties, the_optimum_balances_loss_and_smoothed_penalty) {

@@ -42,6 +42,45 @@ TEST(Pieces, balls_of_a_centre_hold_growing_shares_of_the_rows) {
   }
 }
 
+TEST(Pieces, a_candidate_is_the_shared_rows_inside_its_ball) {
+  ThreadPool threads(2);
+  const Matrix x(random_matrix(500, 9, 5));
+  const PiecePool pool(x, {.centres = 4, .radii = 6, .pca = 5}, threads);
+  const SharedRows shared = pool.shared_rows();
+  ASSERT_NE(shared.data, nullptr);
+  for (Index candidate = 0; candidate < pool.candidates(); ++candidate) {
+    Grid<float> expected(500, pool.width()), got(500, pool.width());
+    pool.values(candidate, expected, 0);
+    const std::vector<std::uint32_t> inside = pool.rows_inside(candidate);
+    EXPECT_TRUE(std::is_sorted(inside.begin(), inside.end()));
+    for (const std::uint32_t r : inside) {
+      for (Index w = 0; w < pool.width(); ++w) got(r, w) = shared.data[r * shared.stride + w];
+    }
+    for (Index w = 0; w < pool.width(); ++w) {
+      for (Index r = 0; r < 500; ++r) ASSERT_EQ(got(r, w), expected(r, w));
+    }
+  }
+}
+
+TEST(Pieces, some_blocks_have_the_sums_they_have_among_all) {
+  ThreadPool threads(2);
+  const Matrix x(random_matrix(300, 6, 6));
+  const PiecePool pool(x, {.centres = 7, .radii = 3}, threads);
+  const Grid<float> residual = random_matrix(300, 4, 7);
+  const std::vector<double> all = testing::all_sums(pool, residual, 1);
+  const std::vector<Index> some{1, 2, 5};
+  std::vector<char> seen(7, 0);
+  ThreadPool alone(1);
+  pool.correlate_some(residual, some, alone, [&](const CandidateBlock& block, int) {
+    seen.at(static_cast<std::size_t>(block.block)) = 1;
+    const Index each = pool.width() * 4;
+    for (Index a = 0; a < block.count * each; ++a) {
+      EXPECT_EQ(block.sums[a], all[static_cast<std::size_t>(block.first * each + a)]);
+    }
+  });
+  EXPECT_EQ(seen, (std::vector<char>{0, 1, 1, 0, 0, 1, 0}));
+}
+
 TEST(Pieces, a_model_stores_its_principal_components_once) {
   ThreadPool threads(1);
   const Matrix x(random_matrix(300, 40, 4));

@@ -47,9 +47,13 @@ struct ShareBoostOptions {
   ChoiceRule rule = ChoiceRule::gradient;
   Index shortlist = 32;           ///< candidates (or groups) that rules beyond the gradient try; 0: all
   Index per_round = 1;            ///< candidates (or groups) that enter in one round, at most
+  double per_round_share = 0;     ///< or this part of those chosen so far, where that is more
   FeatureGroups groups = {};      ///< no members: every candidate by itself
   std::vector<double> cost = {};  ///< without groups: of each candidate; empty: 1
-  SmoothPenalty penalty = {};     ///< on the weights of chosen features
+  /// Part of the pool's blocks that a choice looks at; below 1 it is drawn anew for each, and the candidates
+  /// of one round come from samples that have no block in common.
+  double sample = 1;
+  SmoothPenalty penalty = {};  ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
   double least_score =
       1e-7;  ///< stop when no candidate's gradient is larger: separated, or nothing left to gain

@@ -56,7 +56,11 @@ class PiecePool : public Pool {
   Index blocks() const override { return centres_.cols(); }
   /// One pass over the rows by distance scores all radii of a centre: O(m (p + 1) k) a centre.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
+  void correlate_some(const Grid<float>& residual, std::span<const Index> blocks, ThreadPool& threads,
+                      const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
+  SharedRows shared_rows() const override { return {by_rows_.data(), row_stride_}; }
+  std::vector<std::uint32_t> rows_inside(Index candidate) const override;
   FeaturePtr feature(Index candidate) const override;
 
  private:

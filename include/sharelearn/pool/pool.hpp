@@ -14,6 +14,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/pool/feature.hpp"
@@ -42,6 +43,13 @@ struct StoredColumn {
   bool sparse = false;
 };
 
+/// A matrix by rows whose columns all candidates of a pool share: a candidate is these columns on some rows
+/// and zero on the others. Null where the pool's candidates are not of that kind.
+struct SharedRows {
+  const float* data = nullptr;
+  Index stride = 0;  ///< floats from one row to the next
+};
+
 class Pool {
  public:
   virtual ~Pool() = default;
@@ -55,10 +63,20 @@ class Pool {
   /// Streams the sums of all candidates. residual: rows x outputs.
   virtual void correlate(const Grid<float>& residual, ThreadPool& threads,
                          const BlockVisitor& visit) const = 0;
+  /// Streams the sums of some blocks, ascending. Pools whose blocks are independent compute only these.
+  virtual void correlate_some(const Grid<float>& residual, std::span<const Index> blocks, ThreadPool& threads,
+                              const BlockVisitor& visit) const;
   /// Writes the candidate's width() columns of values into `out` from column `first_column` on.
   virtual void values(Index candidate, Grid<float>& out, Index first_column) const = 0;
   /// The candidate's column where the pool stores it.
   virtual StoredColumn stored(Index candidate) const {
+    (void)candidate;
+    return {};
+  }
+  /// The width() columns that all candidates share, and the rows of one candidate, ascending: what values()
+  /// would write, for a small part of the memory.
+  virtual SharedRows shared_rows() const { return {}; }
+  virtual std::vector<std::uint32_t> rows_inside(Index candidate) const {
     (void)candidate;
     return {};
   }

@@ -24,6 +24,7 @@ struct RankOptions {
   Index count = 1;                      ///< how many to return
   std::span<const char> excluded = {};  ///< candidate -> nonzero: not to be returned; empty: none
   std::span<const double> cost = {};    ///< score is divided by it; empty: 1
+  std::span<const Index> blocks = {};   ///< of the pool that are looked at, ascending; empty: all
 };
 
 /// The best `count` candidates, best first; ties go to the lowest candidate; scores above 0 only.

@@ -12,6 +12,7 @@
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/smooth.hpp"
 #include "sharelearn/run/threads.hpp"
+#include "sharelearn/solve/local_columns.hpp"
 
 namespace sharelearn {
 
@@ -20,13 +21,18 @@ class DesignProblem {
   /// Uses the first `columns` columns of x. All arguments must outlive the problem.
   DesignProblem(const Grid<float>& x, Index columns, const Loss& loss, bool bias,
                 const SmoothPenalty& penalty, ThreadPool& threads);
+  /// Uses all columns of x.
+  DesignProblem(const LocalColumns& x, const Loss& loss, bool bias, const SmoothPenalty& penalty,
+                ThreadPool& threads);
 
-  Index rows() const { return x_.rows(); }
+  Index rows() const { return loss_.rows(); }
   Index columns() const { return columns_; }
   Index outputs() const { return loss_.outputs(); }
   bool has_bias() const { return bias_; }
   std::size_t variables() const { return static_cast<std::size_t>((columns_ + (bias_ ? 1 : 0)) * outputs()); }
-  const Grid<float>& x() const { return x_; }
+  /// The columns: dense ones, or groups of local ones; the other is null.
+  const Grid<float>* dense() const { return dense_; }
+  const LocalColumns* local() const { return local_; }
   const Loss& loss() const { return loss_; }
   const SmoothPenalty& penalty() const { return penalty_; }
   ThreadPool& threads() const { return threads_; }
@@ -49,7 +55,12 @@ class DesignProblem {
   template <class Visit>
   void sum_over_rows(std::span<double> out, Index scratch_columns, const Visit& visit) const;
 
-  const Grid<float>& x_;
+  double advance_local(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
+                       Grid<double>& residual, std::span<double> gradient) const;
+  void hessian_times_local(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
+
+  const Grid<float>* dense_ = nullptr;
+  const LocalColumns* local_ = nullptr;
   Index columns_;
   const Loss& loss_;
   bool bias_;

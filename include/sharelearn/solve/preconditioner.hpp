@@ -4,6 +4,7 @@
 //
 // With many columns that costs too much: then one D (the mean over outputs) serves all, times output c's
 // share of the curvature (rare classes are flat), and beyond 1,024 columns X' D X is taken block-diagonal.
+// Of local columns each group has a block of its own, whatever their number.
 // Cost: rows * columns^2 / 2 multiply-adds in float32 to build (times outputs up to 64 columns). A few
 // columns more can be taken in with the old D, at rows * columns each: curvature changes slowly from round to
 // round.
@@ -26,10 +27,15 @@ class Preconditioner {
   std::unique_ptr<Preconditioner> extended(const DesignProblem& problem) const;
   /// v <- H^-1 v.
   void apply(std::span<double> v) const;
+  /// Whether it leaves out how columns of different blocks go together: it then promises too much, by up to
+  /// the number of blocks that hold a row.
+  bool is_block_diagonal() const;
 
  private:
   struct Factors;
   Preconditioner();
+  void factor_columns(const DesignProblem& problem);
+  void factor_groups(const DesignProblem& problem, const Factors* known);
   std::unique_ptr<Factors> factors_;
 };
 

@@ -1,0 +1,56 @@
+// Columns in groups: each group is the same matrix V on some of the rows and zero on the others, as the local
+// linear pieces of paper 000, section 4.2, are. V is kept once, by rows, and a group as the list of its rows,
+// so that memory and time follow the rows that a group holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+class LocalColumns {
+ public:
+  /// V is rows x width; its row r starts at by_rows + r * stride. It is copied once, and shared by copies of
+  /// this object.
+  LocalColumns(const float* by_rows, Index stride, Index rows, Index width);
+  /// The same V, no groups.
+  LocalColumns without_groups() const;
+
+  /// Appends width() columns that hold V on `rows`, which ascend.
+  void add_group(std::span<const std::uint32_t> rows);
+
+  Index rows() const { return rows_; }
+  Index width() const { return width_; }
+  Index groups() const { return static_cast<Index>(groups_.size()); }
+  Index columns() const { return groups() * width_; }
+
+  /// scores += X w; w is [column][output], the columns of a group side by side.
+  void add_scores(std::span<const double> w, Grid<double>& scores, ThreadPool& threads) const;
+  /// out = X' residual.
+  void gradient(const Grid<double>& residual, std::span<double> out, ThreadPool& threads) const;
+  /// out[a * width + b] = sum_i d_i x_ia x_ib over the columns of one group for b <= a, in float32.
+  void weighted_gram(Index group, std::span<const float> d, std::span<float> out) const;
+
+ private:
+  struct Group {
+    std::vector<std::uint32_t> rows;
+    std::vector<Index> start;  ///< of each block's rows in `rows`; the last entry is their number
+  };
+
+  struct Values {
+    AlignedVector<double> wide;   ///< V by rows, `width` apart
+    AlignedVector<float> narrow;  ///< V by rows, `stride` apart, padded with zeros
+    Index stride;
+  };
+
+  Index rows_, width_;
+  std::shared_ptr<const Values> values_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace sharelearn
