@@ -16,6 +16,8 @@ std::size_t at(Index i) {
 constexpr Index kSmallDesign = 128;
 /// Iterations between two computations of the gap.
 constexpr Index kGapEvery = 10;
+/// Of a loss, relative and absolute.
+constexpr double kRounding = 1e-13, kAbsoluteRounding = 1e-15;
 
 struct Values {
   double loss = 0;
@@ -108,6 +110,7 @@ class Inner {
   ThreadPool& threads_;
   std::size_t outputs_;
   double& curvature_;           ///< eta: the metric is eta * diag(metric_)
+  double safe_curvature_;       ///< at this eta every step is safe, whatever rounding says
   std::vector<double> metric_;  ///< a value a row of W
   std::vector<double> x_, before_, y_, next_, gradient_;
   std::vector<double> x_bias_, before_bias_, y_bias_, next_bias_, bias_gradient_;
@@ -122,6 +125,8 @@ Inner::Inner(const CompositeProblem& problem, const ActiveColumns& active, std::
       threads_(threads),
       outputs_(at(problem.design.outputs())),
       curvature_(curvature),
+      // |sum of n + 1 terms|^2 <= (n + 1) times the sum of their squares: the columns and the bias.
+      safe_curvature_(problem.loss.curvature_bound() * static_cast<double>(active.count() + 1)),
       x_(std::move(weights)),
       x_bias_(std::move(bias)) {
   double largest = 0;
@@ -170,7 +175,8 @@ void Inner::proximal_step() {
   next_loss_ = evaluate(problem_.loss, next_scores_, nullptr, threads_);
 }
 
-/// The quadratic model at y lies above the loss at next (with room for rounding).
+/// The quadratic model at y lies above the loss at next. There is room for rounding: a loss near zero is made
+/// of margins that are rounded on the scale of 1.
 bool Inner::step_is_safe() const {
   double linear = 0, quadratic = 0;
   for (std::size_t row = 0; row < metric_.size(); ++row) {
@@ -187,7 +193,7 @@ bool Inner::step_is_safe() const {
     linear += bias_gradient_[c] * move;
     quadratic += curvature_ * problem_.design.share(static_cast<Index>(c)) * move * move;
   }
-  return next_loss_ <= y_loss_ + linear + 0.5 * quadratic + 1e-13 * std::abs(y_loss_);
+  return next_loss_ <= y_loss_ + linear + 0.5 * quadratic + kRounding * std::abs(y_loss_) + kAbsoluteRounding;
 }
 
 /// O'Donoghue and Candes: <y - next, next - x> > 0 in the metric of the steps.
@@ -219,8 +225,8 @@ Index Inner::run(double target, Index budget, const Monitor& monitor) {
     extrapolated_point(beta);
     gradient_at(y_scores_);
     proximal_step();
-    while (!step_is_safe()) {
-      curvature_ *= 2;
+    while (curvature_ < safe_curvature_ && !step_is_safe()) {
+      curvature_ = std::min(2 * curvature_, safe_curvature_);
       proximal_step();
     }
     ++done;

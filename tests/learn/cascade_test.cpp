@@ -45,6 +45,37 @@ CascadeOptions three_levels(JointLoss loss) {
   return {.loss = loss, .levels = 3, .phi = {0.1, 0.05, 0.02}, .tolerance = 1e-7};
 }
 
+/// Rows that any of the columns they show tells apart.
+JointData separable_classes(Index rows, Index columns, Index classes) {
+  Random random(1);
+  DenseMatrix x(rows, columns);
+  JointData data;
+  for (Index c = 0; c < classes; ++c) data.names.push_back(std::to_string(c));
+  for (Index i = 0; i < rows; ++i) {
+    data.label.push_back(static_cast<std::int32_t>(random.below(classes)));
+    for (Index j = 0; j < columns; ++j) x(i, j) = random.uniform() < 0.15 ? 0.2F : 0.0F;
+  }
+  data.weights.assign(static_cast<std::size_t>(rows), 1 / static_cast<double>(rows));
+  data.x = std::move(x);
+  return data;
+}
+
+// The loss is near zero, its margins are not: rounding must not keep the line search of a sharp hinge going.
+TEST(cascade, levels_that_find_hardly_any_loss_end) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const CascadeOptions options{.loss = JointLoss::multiclass_hinge,
+                               .levels = 3,
+                               .phi = {0.002, 0.0015, 0.001},
+                               .smoothing = 0.01,
+                               .tolerance = 1e-3};
+  const Cascade cascade = fit_cascade(separable_classes(20, 40, 8), options, context);
+  for (const CascadeLevel& level : cascade.levels) {
+    EXPECT_TRUE(level.report.converged);
+    EXPECT_LT(level.report.loss, 1e-3);
+  }
+}
+
 TEST(cascade, multiclass_hinge_levels_reach_the_independent_optimum) {
   expect_every_level_optimal(random_classes({}, 1), three_levels(JointLoss::multiclass_hinge));
 }
