@@ -47,19 +47,31 @@ void add_errors(nlohmann::json& report, const std::string& which, const JointDat
   }
 }
 
-void JointInput::declare(OptionSet& options) {
-  options.add("--fourier", fourier_, "Learn on this many random Fourier features of the rows")
-      ->check(non_negative());
-  options.add("--sigma", sigma_, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind --fourier")
-      ->check(positive());
-  options
-      .add("--negatives", negatives_,
-           "1-vs-rest tasks of classes: take this many rows of each other class as negatives of a task")
-      ->check(non_negative())
-      ->default_str("all rows");
+std::vector<CLI::Option*> JointInput::declare(OptionSet& options) {
+  CLI::Option* fourier =
+      options.add("--fourier", fourier_, "Learn on this many random Fourier features of the rows")
+          ->check(non_negative());
+  CLI::Option* sigma =
+      options.add("--sigma", sigma_, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind --fourier")
+          ->check(positive())
+          ->needs(fourier);
+  CLI::Option* negatives =
+      options
+          .add("--negatives", negatives_,
+               "1-vs-rest tasks of classes: take this many rows of each other class as negatives of a task")
+          ->check(non_negative())
+          ->default_str("all rows");
+  return {fourier, sigma, negatives};
+}
+
+void refuse_class_weights(const CommonOptions& common) {
+  if (common.class_weight != "none") {
+    throw InputError("joint learners know no --class-weight: give the rows weights (--weight-column)");
+  }
 }
 
 DesignSource JointInput::prepare(FitInput& input, ScalingKind otherwise) const {
+  refuse_class_weights(input.common);
   ThreadPool& threads = input.context.threads;
   DesignSource source;
   source.inputs = input.train.column_names;
@@ -215,10 +227,12 @@ void print_online(const nlohmann::json& report) {
              report["predictions"].get<Index>(), report["examples_per_second"].get<double>());
   if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
   if (!report.contains("regret")) return;
-  fmt::print("{:>8}  regret a step, level by level\n", "steps");
+  fmt::print("{:>8}  regret a step, level by level: eq. (6) | on the losses the level met\n", "steps");
   for (const auto& point : report["regret"]) {
     fmt::print("{:>8}", point["steps"].get<Index>());
     for (const auto& value : point["per_step"]) fmt::print(" {:>10.5f}", value.get<double>());
+    fmt::print("  |");
+    for (const auto& value : point["own_per_step"]) fmt::print(" {:>10.5f}", value.get<double>());
     fmt::print("\n");
   }
 }

@@ -16,19 +16,22 @@ namespace sharelearn::cli {
 /// Options of how the rows of a joint learner are made.
 class JointInput {
  public:
-  void declare(OptionSet& options);
+  /// Gives back the options declared, for what excludes them.
+  std::vector<CLI::Option*> declare(OptionSet& options);
   /// Scales the training and test rows in place and maps them through random Fourier features where asked
   /// for.
   DesignSource prepare(FitInput& input, ScalingKind otherwise) const;
   /// Takes the training rows; with --negatives as 1-vs-rest tasks with rows of their own.
   JointData training_data(FitInput& input, bool multiclass) const;
-  Index fourier() const { return fourier_; }
 
  private:
   Index fourier_ = 0;
   double sigma_ = 1;
   Index negatives_ = 0;
 };
+
+/// Throws InputError where --class-weight asks for what cascade and treelasso do not have.
+void refuse_class_weights(const CommonOptions& common);
 
 /// Classes or tasks in the order in which the rows bring them up.
 std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclass);

@@ -12,12 +12,15 @@
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/phi_search.hpp"
+#include "sharelearn/learn/regret.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 namespace {
+
+constexpr int kRegretPoints = 8;
 
 class CascadeMethod : public Method {
  public:
@@ -31,15 +34,24 @@ class CascadeMethod : public Method {
   ScalingKind default_scaling() const override { return online_ ? ScalingKind::none : ScalingKind::minmax; }
 
  private:
+  void declare_batch(OptionSet& options, CLI::Option* online);
+  void declare_online(OptionSet& options, CLI::Option* online);
   FitResult fit_batch(FitInput& input);
   FitResult fit_online(FitInput& input);
   int run_stream(const CommonOptions& common, const nlohmann::json& options);
   CascadeOptions learner_options(const CommonOptions& common) const;
   void choose_phi(const JointData& data, CascadeOptions& options, Context& context,
                   nlohmann::json& report) const;
-  OnlineCascadeModel start_online(const JointData& data, const CascadeOptions& options,
-                                  const DesignSource& source) const;
+  std::shared_ptr<OnlineCascadeModel> resumed(const CommonOptions& common) const;
+  std::shared_ptr<OnlineCascadeModel> fresh(FitInput& input) const;
+  void continue_on(OnlineCascadeModel& model, FitInput& input) const;
+  void check_rows(const OnlineCascadeModel& model, const JointData& data) const;
 
+  /// Options whose presence on the command line matters.
+  struct {
+    const CLI::Option *loss = nullptr, *levels = nullptr, *mix = nullptr, *gamma = nullptr;
+    CLI::Option* phi = nullptr;
+  } given_;
   std::string loss_ = "multiclass-hinge";
   Index levels_ = 0;
   std::vector<double> phi_, mix_;
@@ -57,44 +69,85 @@ class CascadeMethod : public Method {
 };
 
 void CascadeMethod::declare(OptionSet& options) {
-  options.add_choice(
+  given_.loss = options.add_choice(
       "--loss", loss_, {"multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"},
       "Loss; multitask losses take qid: tasks, comma lists of positive tasks, or classes as 1-vs-rest");
-  options.add("--levels", levels_, "Number of levels L")
+  given_.levels = options.add("--levels", levels_, "Number of levels L")
+                      ->check(positive())
+                      ->default_str("that of --phi or --mix, else 5");
+  given_.phi =
+      options
+          .add(
+              "--phi", phi_,
+              "Weight of each level's penalty, comma separated, or one for all (batch: all but the first are "
+              "then empty)")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->default_str("chosen by cross-validation");
+  given_.mix =
+      options.add("--mix", mix_, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->default_str("0 to 1 in equal steps");
+  CLI::Option* online = options.add_flag(
+      "--online", online_, "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
+  declare_batch(options, online);
+  declare_online(options, online);
+}
+
+/// An option that would do nothing in the mode chosen is refused.
+void CascadeMethod::declare_batch(OptionSet& options, CLI::Option* online) {
+  options.add("--smoothing", smoothing_, "Batch: mu of the smoothed hinge")
       ->check(positive())
-      ->default_str("that of --phi or --mix, else 5");
-  options.add("--phi", phi_, "Weight of each level's penalty, comma separated, or one for all")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("chosen by cross-validation");
-  options.add("--mix", mix_, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("0 to 1 in equal steps");
-  options.add("--smoothing", smoothing_, "mu of the smoothed hinge (batch)")->check(positive());
-  options.add_flag("--anneal,!--no-anneal", anneal_, "Reach a small smoothing through larger ones");
-  options.add("--max-iterations", max_iterations_, "Most solver iterations a level")->check(positive());
-  options.add("--folds", folds_, "Folds of the cross-validation of phi")->check(between(2, 100));
+      ->excludes(online);
+  options.add_flag("--anneal,!--no-anneal", anneal_, "Batch: reach a small smoothing through larger ones")
+      ->excludes(online);
+  options.add("--max-iterations", max_iterations_, "Batch: most solver iterations a level")
+      ->check(positive())
+      ->excludes(online);
+  options.add("--folds", folds_, "Batch: folds of the cross-validation of phi")
+      ->check(between(2, 100))
+      ->excludes(online)
+      ->excludes(given_.phi);
   options
-      .add("--phi-scales", grid_.scales, "Grid of each level's phi, relative to the one that uses no feature")
+      .add("--phi-scales", grid_.scales,
+           "Batch: grid of each level's phi, relative to the one that uses no feature")
       ->delimiter(',')
-      ->allow_extra_args(false);
-  joint_.declare(options);
-  options.add_flag("--online", online_,
-                   "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
-  options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(positive());
-  options.add("--passes", passes_, "Online: passes over the data")->check(positive());
-  options.add_flag("--stream", stream_,
-                   "Online: read svmlight lines one at a time; a file is read twice, first for its classes");
+      ->allow_extra_args(false)
+      ->excludes(online)
+      ->excludes(given_.phi);
+  for (CLI::Option* option : joint_.declare(options)) option->excludes(online);
+}
+
+void CascadeMethod::declare_online(OptionSet& options, CLI::Option* online) {
+  given_.gamma =
+      options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(positive())->needs(online);
+  CLI::Option* passes =
+      options.add("--passes", passes_, "Online: passes over the data")->check(positive())->needs(online);
+  CLI::Option* stream =
+      options
+          .add_flag("--stream", stream_,
+                    "Online: read svmlight lines one at a time; a file is read twice, first for its classes")
+          ->needs(online);
   options
       .add("--classes", classes_,
            "Online, --stream: the classes or tasks, for input that can be read only once")
       ->delimiter(',')
-      ->allow_extra_args(false);
-  options.add("--resume", resume_, "Online: a model to go on from, with its options");
+      ->allow_extra_args(false)
+      ->needs(stream);
+  CLI::Option* resume =
+      options.add("--resume", resume_, "Online: a model to go on from, with its options")->needs(online);
   options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
-      ->check(non_negative());
-  options.add_flag("--regret", regret_, "Online: report the regret of eq. (6) against the batch cascade");
+      ->check(non_negative())
+      ->needs(online);
+  options
+      .add_flag("--regret", regret_,
+                "Online: report the regret of one pass, that of eq. (6) against the batch cascade and that "
+                "of each level on the losses it met")
+      ->needs(online)
+      ->excludes(passes)
+      ->excludes(resume)
+      ->excludes(stream);
 }
 
 CascadeOptions CascadeMethod::learner_options(const CommonOptions& common) const {
@@ -126,8 +179,10 @@ void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, C
 }
 
 int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& options) {
+  if (checkpoint_every_ > 0 && common.model.empty()) {
+    throw InputError("--checkpoint-every needs -o: that is the file it writes");
+  }
   if (!stream_) return Method::run(common, options);
-  if (!online_) throw InputError("--stream belongs to --online");
   common.check_outputs();
   return run_stream(common, options);
 }
@@ -135,17 +190,21 @@ int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& option
 /// Like fit_online, without the data in memory: no scaling, no test set, no regret.
 int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json& options) {
   const CascadeOptions learner = learner_options(common);
-  if (!common.test.empty() || !common.scale.empty() || regret_) {
-    throw InputError("--stream goes without --test, --scale and --regret");
+  if (!common.test.empty() || !common.scale.empty()) {
+    throw InputError("--stream goes without --test and --scale");
   }
+  refuse_class_weights(common);
   if (learner.phi.empty() && resume_.empty()) throw InputError("--online needs --phi");
   if (common.train == "-" && classes_.empty() && resume_.empty()) {
     throw InputError("--stream of standard input needs --classes: it cannot be read twice");
   }
   std::shared_ptr<OnlineCascadeModel> model;
   if (!resume_.empty()) {
-    model = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
-    if (model == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
+    model = resumed(common);
+    if (model->scaling.kind != ScalingKind::none) {
+      throw InputError(
+          fmt::format("{}: scales its rows, which a stream cannot; leave --stream out", resume_));
+    }
   } else {
     StreamOutline outline{classes_, 0, false};
     if (classes_.empty()) outline = outline_of(common.train, is_multiclass(learner.loss));
@@ -160,7 +219,7 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
   for (Index pass = 0; pass < passes_; ++pass) {
     learn_stream(*model, common.train, [&] {
       const bool due = checkpoint_every_ > 0 && model->cascade.steps() % checkpoint_every_ == 0;
-      if (due && !common.model.empty()) save_model(*model, common.model);
+      if (due) save_model(*model, common.model);
     });
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -185,7 +244,6 @@ FitResult CascadeMethod::fit(FitInput& input) {
 }
 
 FitResult CascadeMethod::fit_batch(FitInput& input) {
-  if (!resume_.empty() || regret_) throw InputError("--resume and --regret belong to --online");
   CascadeOptions options = learner_options(input.common);
   const bool multiclass = is_multiclass(options.loss);
   nlohmann::json report;
@@ -208,20 +266,56 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   return {model, report};
 }
 
-/// A new learner, or the one of --resume with columns it has not met added.
-OnlineCascadeModel CascadeMethod::start_online(const JointData& data, const CascadeOptions& options,
-                                               const DesignSource& source) const {
-  if (resume_.empty()) {
-    OnlineCascadeModel model(
-        OnlineCascade(online_options(options, gamma_), data.outputs(), data.x.cols(), data.own_rows()));
-    model.names = data.names;
-    model.inputs = source.inputs;
-    model.scaling = source.scaling;
-    return model;
+/// The learner of --resume. Options named beside it must be those it was learned with.
+std::shared_ptr<OnlineCascadeModel> CascadeMethod::resumed(const CommonOptions& common) const {
+  auto model = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
+  if (model == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
+  const OnlineCascadeOptions& known = model->cascade.options();
+  const auto expect = [&](std::string_view option, bool named, bool equal) {
+    if (!named || equal) return;
+    throw InputError(fmt::format("{}: was learned with another {}; leave {} out", resume_, option, option));
+  };
+  const std::vector<double> one_phi(known.phi.size(), phi_.empty() ? 0.0 : phi_.front());
+  expect("--loss", given_.loss->count() > 0, joint_loss_from(loss_) == known.loss);
+  expect("--levels", given_.levels->count() > 0, levels_ == model->cascade.levels());
+  expect("--phi", given_.phi->count() > 0, (phi_.size() == 1 ? one_phi : phi_) == known.phi);
+  expect("--mix", given_.mix->count() > 0, mix_ == known.mix);
+  expect("--gamma", given_.gamma->count() > 0, gamma_ == known.gamma);
+  expect("--bias", true, common.bias_or(known.bias) == known.bias);
+  expect("--scale", true, common.scaling(model->scaling.kind) == model->scaling.kind);
+  return model;
+}
+
+/// A learner that has seen nothing; scales the rows.
+std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh(FitInput& input) const {
+  const CascadeOptions options = learner_options(input.common);
+  if (options.phi.empty()) throw InputError("--online needs --phi");
+  const DesignSource source = joint_.prepare(input, default_scaling());
+  const bool multiclass = is_multiclass(options.loss);
+  auto names = names_by_appearance(input.train, multiclass);
+  const bool own_rows = !multiclass && !input.train.task.empty();
+  auto model = std::make_shared<OnlineCascadeModel>(
+      OnlineCascade(online_options(options, gamma_), std::ssize(names), input.train.columns(), own_rows));
+  model->names = std::move(names);
+  model->inputs = source.inputs;
+  model->scaling = source.scaling;
+  return model;
+}
+
+/// Scales the rows as the model's and makes room for columns it has not met.
+void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) const {
+  const bool scaled = model.scaling.kind != ScalingKind::none;
+  if (scaled && input.train.columns() != model.cascade.columns()) {
+    throw InputError(fmt::format("{}: scales {} columns, the data has {}", resume_, model.cascade.columns(),
+                                 input.train.columns()));
   }
-  const auto loaded = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
-  if (loaded == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
-  const bool own_rows = loaded->cascade.own_rows();
+  model.scaling.apply(input.train.x, input.context.threads);
+  if (input.test) model.scaling.apply(input.test->x, input.context.threads);
+  model.cascade.grow_columns(input.train.columns());
+}
+
+void CascadeMethod::check_rows(const OnlineCascadeModel& model, const JointData& data) const {
+  const bool own_rows = model.cascade.own_rows();
   if (own_rows != data.own_rows()) {
     throw InputError(fmt::format("{}: was learned from tasks with {} rows, the data has {} rows", resume_,
                                  own_rows ? "their own" : "shared", own_rows ? "shared" : "their own"));
@@ -229,27 +323,22 @@ OnlineCascadeModel CascadeMethod::start_online(const JointData& data, const Casc
   if (std::find(data.label.begin(), data.label.end(), -1) != data.label.end()) {
     throw InputError(fmt::format("{}: does not know a class of the data", resume_));
   }
-  loaded->cascade.grow_columns(data.x.cols());
-  return *loaded;
 }
 
 FitResult CascadeMethod::fit_online(FitInput& input) {
-  const CascadeOptions options = learner_options(input.common);
-  const bool multiclass = is_multiclass(options.loss);
-  if (options.phi.empty() && resume_.empty()) throw InputError("--online needs --phi");
-  if (joint_.fourier() > 0) throw InputError("--fourier is for the batch cascade");
-  const DesignSource source = joint_.prepare(input, default_scaling());
-  const auto names =
-      resume_.empty() ? names_by_appearance(input.train, multiclass) : load_model(resume_)->output_names();
+  const auto model = resume_.empty() ? fresh(input) : resumed(input.common);
+  if (!resume_.empty()) continue_on(*model, input);
+  const bool multiclass = is_multiclass(model->cascade.options().loss);
+  const auto& names = model->names;
   const JointData data = joint_data(std::move(input.train), multiclass, &names);
-  auto model = std::make_shared<OnlineCascadeModel>(start_online(data, options, source));
+  check_rows(*model, data);
   OnlineSource examples(data);
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
   for (Index pass = 0; pass < passes_; ++pass) {
     run_online(model->cascade, examples, 0, input.context, [&](Index) {
       const bool due = checkpoint_every_ > 0 && model->cascade.steps() % checkpoint_every_ == 0;
-      if (due && !input.common.model.empty()) save_model(*model, input.common.model);
+      if (due) save_model(*model, input.common.model);
       return true;
     });
   }
@@ -262,8 +351,10 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
     add_errors(report, "test", test, online_scores(*model, test));
   }
   for (const RegretPoint& point :
-       regret_ ? regret(data, options, gamma_, 8, input.context) : std::vector<RegretPoint>()) {
-    report["regret"].push_back({{"steps", point.steps}, {"per_step", point.per_step}});
+       regret_ ? regret(data, learner_options(input.common), gamma_, kRegretPoints, input.context)
+               : std::vector<RegretPoint>()) {
+    report["regret"].push_back(
+        {{"steps", point.steps}, {"per_step", point.of_cascade}, {"own_per_step", point.of_level}});
   }
   if (!input.common.quiet) print_online(report);
   return {model, report};

@@ -33,11 +33,45 @@ std::vector<double> tops_of(const JointMethod& method, const JointData& train, C
   return phi_of_scales(method, std::vector<double>(levels, 1.0), train, context);
 }
 
+/// Rows that Algorithm 2 passes over and rows that judge it, as both are read many times.
+struct OnlinePair {
+  OnlinePair(const JointData& train, const JointData& test, Context& context)
+      : source(train), design(make_design(test, true, context.threads)) {}
+  OnlineSource source;
+  Design design;  ///< of the judging rows
+};
+
+/// Scores of the learner as it stands.
+Grid<double> present_scores(const OnlineCascade& online, const Design& design, Context& context) {
+  const auto outputs = static_cast<std::size_t>(design.outputs());
+  std::vector<double> bias(outputs, 0.0), weights, all;
+  std::vector<Index> used;
+  for (Index j = 0; j < design.columns(); ++j) {
+    std::vector<double> row(outputs, 0.0);
+    for (Index l = 0; l < online.levels(); ++l) {
+      const auto level = online.weights(l, j);
+      for (std::size_t c = 0; c < outputs; ++c) row[c] += level[c];
+    }
+    all.insert(all.end(), row.begin(), row.end());
+    if (std::all_of(row.begin(), row.end(), [](double w) { return w == 0; })) continue;
+    used.push_back(j);
+    weights.insert(weights.end(), row.begin(), row.end());
+  }
+  for (Index l = 0; l < online.levels(); ++l) {
+    const auto level = online.bias(l);
+    for (std::size_t c = 0; c < outputs; ++c) bias[c] += level[c];
+  }
+  Grid<double> scores(design.rows(), design.score_columns());
+  ActiveColumns(design, std::move(used))
+      .scores(weights, design.centred_bias(bias, all), nullptr, scores, context.threads);
+  return scores;
+}
+
 /// One pass of Algorithm 2 over the levels in use. A step adds up the tasks' losses, so phi is k times that
 /// of the mean over rows; a level of scale 1 is empty and left out.
 Grid<double> online_scores(const JointMethod& method, const std::vector<double>& tops,
-                           const std::vector<double>& scales, double gamma, const JointData& train,
-                           const JointData& test, Context& context) {
+                           const std::vector<double>& scales, double gamma, OnlinePair& pair,
+                           Context& context) {
   CascadeOptions options = method.options;
   options.phi = tops;
   const auto mix = complete(options).mix;
@@ -48,22 +82,11 @@ Grid<double> online_scores(const JointMethod& method, const std::vector<double>&
     options.phi.push_back(static_cast<double>(kTasks) * tops[l] * scales[l]);
   }
   options.levels = static_cast<Index>(options.mix.size());
-  if (options.levels == 0) return Grid<double>(test.rows(), 1);
-  OnlineCascade online(online_options(options, gamma), kTasks, train.x.cols(), true);
-  OnlineSource source(train);
+  if (options.levels == 0) return Grid<double>(pair.design.rows(), 1);
+  OnlineCascade online(online_options(options, gamma), kTasks, pair.design.columns(), true);
   Context quiet{context.threads, silent_monitor(), context.seed};
-  run_online(online, source, 0, quiet);
-  Cascade cascade;
-  for (Index l = 0; l < online.levels(); ++l) {
-    CascadeLevel level;
-    for (Index j = 0; j < online.columns(); ++j) {
-      const auto row = online.weights(l, j);
-      level.increment.weights.insert(level.increment.weights.end(), row.begin(), row.end());
-    }
-    level.increment.bias = online.bias(l);
-    cascade.levels.push_back(std::move(level));
-  }
-  return scores_of(cascade, test, context);
+  run_online(online, pair.source, 0, quiet);
+  return present_scores(online, pair.design, context);
 }
 
 /// What a condition is run with, chosen on data of its own: scales of phi by level and, online, gamma.
@@ -77,8 +100,9 @@ struct Choice {
 Choice choose_online(const JointMethod& method, const JointData& train, const JointData& held_out,
                      Context& context) {
   const auto tops = tops_of(method, train, context);
+  OnlinePair pair(train, held_out, context);
   const auto judge = [&](const std::vector<double>& scales, double gamma) {
-    return accuracy(held_out, online_scores(method, tops, scales, gamma, train, held_out, context));
+    return accuracy(held_out, online_scores(method, tops, scales, gamma, pair, context));
   };
   Choice best;
   double highest = -1;
@@ -131,10 +155,13 @@ std::vector<double> repeat(Run& run, const JointMethod& method, const Condition&
       const auto seed = base + 10 + 2 * static_cast<std::uint64_t>(r);
       const JointData train = tasks(condition.positives, condition.irrelevant, seed);
       const JointData test = tasks(kJudging, condition.irrelevant, seed + 1);
-      const auto scores =
-          online ? online_scores(method, tops_of(method, train, run.context()), choice.scales, choice.gamma,
-                                 train, test, run.context())
-                 : scores_of(learn(method, choice.scales, train, run.context()), test, run.context());
+      if (!online) {
+        const Cascade cascade = learn(method, choice.scales, train, run.context());
+        return std::vector<double>{accuracy(test, scores_of(cascade, test, run.context()))};
+      }
+      OnlinePair pair(train, test, run.context());
+      const auto tops = tops_of(method, train, run.context());
+      const auto scores = online_scores(method, tops, choice.scales, choice.gamma, pair, run.context());
       return std::vector<double>{accuracy(test, scores)};
     })[0]);
   }

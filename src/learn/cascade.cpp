@@ -34,6 +34,10 @@ std::shared_ptr<const Penalty> penalty_of(const CascadeOptions& options, double 
   return std::make_shared<SparseGroup>(mix);
 }
 
+CascadeLevel unsolved_level(const CascadeOptions& options, Index l) {
+  return {.mix = options.mix[at(l)], .phi = options.phi[at(l)], .increment = {}, .report = {}};
+}
+
 /// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely.
 FistaReport solve_level(const JointData& data, const Design& design, const CascadeOptions& options,
                         const Grid<double>& offset, CascadeLevel& level, Context& context) {
@@ -123,7 +127,7 @@ Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context&
   cascade.scores = Grid<double>(data.rows(), data.score_columns());
   const Index kept = known == nullptr ? 0 : equal_levels(*known, options);
   for (Index l = 0; l < options.levels && !context.monitor.cancelled(); ++l) {
-    CascadeLevel level{.mix = options.mix[at(l)], .phi = options.phi[at(l)], .increment = {}, .report = {}};
+    CascadeLevel level = unsolved_level(options, l);
     if (l < kept) {
       level = known->levels[at(l)];
     } else {
@@ -135,6 +139,16 @@ Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context&
     cascade.levels.push_back(std::move(level));
   }
   return cascade;
+}
+
+CascadeLevel fit_level(const JointData& data, const CascadeOptions& given, Index l, Grid<double>& scores,
+                       Context& context) {
+  const CascadeOptions options = complete(given);
+  const Design design = make_design(data, options.bias, context.threads);
+  CascadeLevel level = unsolved_level(options, l);
+  level.report = solve_level(data, design, options, scores, level, context);
+  add_scores(design, level.increment, scores, context.threads);
+  return level;
 }
 
 Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "kernels/soft_rows.hpp"
@@ -24,21 +25,56 @@ struct Features {
   std::vector<std::vector<std::uint32_t>> places;
 };
 
-Features features_of(std::span<const OnlineExample> examples) {
-  Features out;
-  out.places.resize(examples.size());
+/// Steps that touch at least this share of all columns look them up in a table; others sort.
+constexpr std::size_t kTableShare = 16;
+
+/// `place` becomes the place of every column that occurs; the others' entries mean nothing.
+void number_columns(std::span<const OnlineExample> examples, std::vector<std::uint32_t>& place,
+                    Features& out) {
+  for (const OnlineExample& example : examples) {
+    for (const std::uint32_t j : example.column) place[j] = 1;
+  }
+  for (std::uint32_t j = 0; j < place.size(); ++j) {
+    if (place[j] == 0) continue;
+    place[j] = static_cast<std::uint32_t>(out.column.size());
+    out.column.push_back(j);
+  }
+}
+
+void sort_columns(std::span<const OnlineExample> examples, Features& out) {
   for (const OnlineExample& example : examples) {
     out.column.insert(out.column.end(), example.column.begin(), example.column.end());
   }
-  if (examples.size() > 1) {
-    std::sort(out.column.begin(), out.column.end());
-    out.column.erase(std::unique(out.column.begin(), out.column.end()), out.column.end());
+  std::sort(out.column.begin(), out.column.end());
+  out.column.erase(std::unique(out.column.begin(), out.column.end()), out.column.end());
+}
+
+Features features_of(std::span<const OnlineExample> examples, Index columns) {
+  Features out;
+  out.places.resize(examples.size());
+  std::size_t entries = 0;
+  for (std::size_t e = 0; e < examples.size(); ++e) {
+    out.places[e].resize(examples[e].column.size());
+    entries += examples[e].column.size();
+  }
+  if (examples.size() == 1) {
+    out.column.assign(examples[0].column.begin(), examples[0].column.end());
+    std::iota(out.places[0].begin(), out.places[0].end(), std::uint32_t{0});
+    return out;
+  }
+  const bool many = entries >= at(columns) / kTableShare;
+  std::vector<std::uint32_t> place(many ? at(columns) : 0, 0);
+  if (many) {
+    number_columns(examples, place, out);
+  } else {
+    sort_columns(examples, out);
   }
   for (std::size_t e = 0; e < examples.size(); ++e) {
     auto from = out.column.begin();
-    for (const std::uint32_t j : examples[e].column) {
-      from = std::lower_bound(from, out.column.end(), j);
-      out.places[e].push_back(static_cast<std::uint32_t>(from - out.column.begin()));
+    for (std::size_t i = 0; i < examples[e].column.size(); ++i) {
+      const std::uint32_t j = examples[e].column[i];
+      if (!many) from = std::lower_bound(from, out.column.end(), j);
+      out.places[e][i] = many ? place[j] : static_cast<std::uint32_t>(from - out.column.begin());
     }
   }
   return out;
@@ -200,7 +236,7 @@ void OnlineCascade::learn(Level& level, const OnlineExample& example, const std:
 }
 
 void OnlineCascade::step(std::span<const OnlineExample> examples) {
-  const Features features = features_of(examples);
+  const Features features = features_of(examples, columns_);
   const Index before = steps_, now = steps_ + 1;
   const std::size_t count = examples.size();
   // Scores of What_{t-1}^l, a row a level an example; their sum over the levels is the prediction.

@@ -50,7 +50,18 @@ struct Moments {
   double weight = 0, sum = 0, squares = 0;
   double mean() const { return weight > 0 ? sum / weight : 0; }
   double centred(double mean) const { return std::max(squares - 2 * mean * sum + mean * mean * weight, 0.0); }
+  void add(double row_weight, double value) {
+    const double weighted = row_weight * value;
+    sum += weighted;
+    squares += weighted * value;
+  }
 };
+
+Moments moments_of(const float* column, RowRange rows, std::span<const double> row_weights, double weight) {
+  Moments out{weight, 0, 0};
+  for (Index i = rows.begin; i < rows.end; ++i) out.add(row_weights[at(i)], column[i]);
+  return out;
+}
 
 }  // namespace
 
@@ -81,20 +92,20 @@ void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
   scale_.assign(at(columns()), 0.0);
   threads.for_each(pieces_of(columns()), [&](Index piece, int) {
     std::vector<Moments> moments(at(groups));
-    std::vector<float> values(at(rows()));
     for (Index j = piece * kPieceColumns; j < std::min(columns(), (piece + 1) * kPieceColumns); ++j) {
-      for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0};
-      const auto add = [&](Index i, double value) {
-        Moments& to = moments[at(own_rows() ? task_of_row_[at(i)] : 0)];
-        to.sum += row_weights[at(i)] * value;
-        to.squares += row_weights[at(i)] * value * value;
-      };
       if (x_.is_sparse()) {
+        for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0};
         const auto rows_of = x_.sparse().column_rows(j);
         const auto values_of = x_.sparse().column_values(j);
-        for (std::size_t e = 0; e < rows_of.size(); ++e) add(static_cast<Index>(rows_of[e]), values_of[e]);
+        for (std::size_t e = 0; e < rows_of.size(); ++e) {
+          moments[at(own_rows() ? task_of_row_[rows_of[e]] : 0)].add(row_weights[rows_of[e]], values_of[e]);
+        }
       } else {
-        for (Index i = 0; i < rows(); ++i) add(i, x_.dense()(i, j));
+        for (Index g = 0; g < groups; ++g) {
+          const RowRange range =
+              own_rows() ? RowRange{task_begin_[at(g)], task_begin_[at(g + 1)]} : RowRange{0, rows()};
+          moments[at(g)] = moments_of(x_.dense().column(j), range, row_weights, share_[at(g)]);
+        }
       }
       for (Index g = 0; g < groups; ++g) {
         const double mean = bias_ ? moments[at(g)].mean() : 0;

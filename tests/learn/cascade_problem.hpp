@@ -108,6 +108,11 @@ class SlowLevel {
     return total / static_cast<double>(scores.rows());
   }
 
+  double loss_of_row(Index i, const Eigen::MatrixXd& scores) const {
+    Eigen::MatrixXd unused = Eigen::MatrixXd::Zero(scores.rows(), scores.cols());
+    return row_loss(i, scores, unused);
+  }
+
   /// The smallest objective found, from `offset` scores.
   double minimum(const Eigen::MatrixXd& offset, double phi, double mix, bool bias, int steps) const {
     const Index columns = x_.cols(), k = offset.cols();

@@ -175,6 +175,36 @@ TEST(online_cascade, one_example_a_task_equals_a_shared_row_when_all_tasks_see_t
   }
 }
 
+// Steps with few of all columns sort them, others look them up in a table.
+TEST(online_cascade, columns_far_apart_are_learned_as_columns_side_by_side) {
+  const Index columns = 6, outputs = 3, apart = 1000;
+  const Stream stream = random_stream(60, columns, outputs, 4);
+  const OnlineCascadeOptions options{
+      .loss = JointLoss::multitask_hinge, .mix = {0, 1}, .phi = {0.1, 0.02}, .gamma = 1};
+  OnlineCascade near(options, outputs, columns, true), far(options, outputs, columns * apart, true);
+  std::vector<std::vector<std::uint32_t>> spread = stream.column;
+  for (auto& row : spread) {
+    for (std::uint32_t& j : row) j *= static_cast<std::uint32_t>(apart);
+  }
+  for (std::size_t t = 0; t + 3 <= stream.x.size(); t += 3) {
+    std::vector<OnlineExample> step, spread_step;
+    for (std::size_t task = 0; task < 3; ++task) {
+      OnlineExample example = example_of(stream, t + task);
+      example.output = static_cast<Index>(task);
+      example.sign = example.sign.subspan(task, 1);
+      step.push_back(example);
+      example.column = spread[t + task];
+      spread_step.push_back(example);
+    }
+    near.step(step);
+    far.step(spread_step);
+  }
+  EXPECT_EQ(near.mistakes(), far.mistakes());
+  for (Index j = 0; j < columns; ++j) {
+    for (Index l = 0; l < 2; ++l) EXPECT_EQ(near.weights(l, j), far.weights(l, j * apart));
+  }
+}
+
 TEST(online_cascade, stored_and_read_back_it_goes_on_as_if_never_stopped) {
   const Stream stream = random_stream(60, 5, 3, 3);
   const OnlineCascadeOptions options{.mix = {0, 1}, .phi = {0.05, 0.02}};

@@ -51,21 +51,6 @@ TEST(online_run, steps_take_the_next_row_of_every_task) {
   EXPECT_EQ(source.step(4)[0].output, 1);
 }
 
-TEST(online_run, regret_a_step_approaches_zero) {
-  ThreadPool threads(1);
-  Context context{threads};
-  const JointData data = testing::random_classes({.rows = 1500, .columns = 6}, 5);
-  const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2, .phi = {0.02}};
-  const auto points = regret(data, options, 1.0, 4, context);
-  ASSERT_GE(points.size(), 3U);
-  EXPECT_EQ(points.back().steps, 1500);
-  EXPECT_GT(points.back().per_step[0], 0);
-  // Level 2 stands on a level 1 that has seen the example already, so its regret may be below zero.
-  for (std::size_t l = 0; l < 2; ++l) {
-    EXPECT_LT(std::abs(points.back().per_step[l]), 0.5 * std::abs(points.front().per_step[l]));
-  }
-}
-
 TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
   // Tasks 0 and 2 label by column 0, tasks 1 and 3 by column 1.
   Random random(6);

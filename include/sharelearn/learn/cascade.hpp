@@ -56,6 +56,10 @@ CascadeOptions complete(CascadeOptions options);
 Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context,
                     const Cascade* known = nullptr);
 
+/// Level `level` (from 0) alone, on top of the scores given, to which its own are added.
+CascadeLevel fit_level(const JointData& data, const CascadeOptions& options, Index level,
+                       Grid<double>& scores, Context& context);
+
 /// Scores of the first `levels` levels on other rows (with their own design).
 Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels, ThreadPool& threads);
 
