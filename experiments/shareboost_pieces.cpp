@@ -56,6 +56,7 @@ Curve pieces_curve(Run& run, const Problem& problem, const Size& size, const std
   options.per_round = size.per_round;
   options.corrective.relative_gradient = 0.2;
   options.corrective.max_iterations = 8;
+  options.last = CorrectiveOptions{.tolerance = 1e-7, .relative_gradient = 0.001, .max_iterations = 120};
   options.cost = root_of_rows(size);
   const std::string key = fmt::format("pieces {} {} rows {} x {} sample {} each {} pieces {} ridge {}", what,
                                       problem.train.rows(), size.centres, size.radii, size.sample,
@@ -90,7 +91,7 @@ void shareboost_pieces(Run& run) {
   const bool quick = run.settings().quick;
   Dataset train = images(run, "train");
   if (quick) train = rows_between(train, 0, 6000);
-  Size size = quick ? Size{150, 10, 40, 0.2, 2, 0} : Size{1500, 35, 230, 0.05, 5, 0};
+  Size size = quick ? Size{150, 10, 40, 0.2, 2, 0} : Size{1500, 35, 230, 0.05, 8, 0};
   const Size trial = quick ? size : Size{300, 35, 120, 0.25, 5, 0};
   size.ridge = chosen_ridge(run, train, trial);
   const Problem problem("mnist", std::move(train), images(run, "t10k"), run.context().threads,

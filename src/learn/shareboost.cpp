@@ -53,7 +53,7 @@ class Booster {
   void correct(std::vector<Index> candidates, double score) {
     const DesignProblem problem = design_.problem(loss_, options_.bias, options_.penalty, context_.threads);
     ShareBoostStage stage{
-        std::move(candidates), score, {}, {}, minimise(problem, options_.corrective, state_), 0};
+        std::move(candidates), score, {}, {}, minimise(problem, how_to_correct(), state_), 0};
     const auto split = state_.w.begin() + design_.columns() * loss_.outputs();
     stage.weights.assign(state_.w.begin(), split);
     stage.bias.assign(split, state_.w.end());
@@ -66,6 +66,11 @@ class Booster {
   const Grid<double>& scores() const { return state_.scores; }
 
  private:
+  const CorrectiveOptions& how_to_correct() const {
+    const bool last = std::ssize(result_.chosen) == options_.features;
+    return last && options_.last ? *options_.last : options_.corrective;
+  }
+
   ChoiceState state_of_choice(Index room, Index count, std::span<const Index> blocks) const {
     return {design_, state_, result_.stages.back().report.objective, excluded_, room, count, blocks};
   }

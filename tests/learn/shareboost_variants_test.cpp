@@ -232,6 +232,18 @@ TEST(ShareBoostRounds, a_share_of_those_chosen_enters_where_that_is_more) {
       << "half of 0, 1, 2, 3, 4, 6; one is left";
 }
 
+TEST(ShareBoostRounds, the_last_round_may_be_corrected_further_than_the_others) {
+  const Problem problem(19);
+  ShareBoostOptions options{.features = 4, .penalty = {.ridge = 0.01}};
+  options.corrective.max_iterations = 1;
+  options.last = CorrectiveOptions{.tolerance = 1e-13};
+  const auto result = run(problem, options);
+  EXPECT_EQ(result.stages[3].report.iterations, 1);
+  EXPECT_GT(result.stages[3].report.gradient_norm, 1e-5);
+  EXPECT_GT(result.stages[4].report.iterations, 1);
+  EXPECT_LT(result.stages[4].report.gradient_norm, 1e-5);
+}
+
 TEST(ShareBoostRounds, an_observer_stops_the_run_and_is_named) {
   const Problem problem(14);
   ColumnPool pool(problem.x);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sharelearn/loss/loss.hpp"
@@ -55,6 +56,7 @@ struct ShareBoostOptions {
   double sample = 1;
   SmoothPenalty penalty = {};  ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
+  std::optional<CorrectiveOptions> last = {};  ///< of the round that reaches `features`, if it shall differ
   double least_score =
       1e-7;  ///< stop when no candidate's gradient is larger: separated, or nothing left to gain
 };
