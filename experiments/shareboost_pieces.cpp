@@ -91,7 +91,7 @@ void shareboost_pieces(Run& run) {
   const bool quick = run.settings().quick;
   Dataset train = images(run, "train");
   if (quick) train = rows_between(train, 0, 6000);
-  Size size = quick ? Size{150, 10, 40, 0.2, 2, 0} : Size{1500, 35, 230, 0.05, 8, 0};
+  Size size = quick ? Size{150, 10, 40, 0.2, 2, 0} : Size{1500, 35, 230, 0.05, 1, 0};
   const Size trial = quick ? size : Size{300, 35, 120, 0.25, 5, 0};
   size.ridge = chosen_ridge(run, train, trial);
   const Problem problem("mnist", std::move(train), images(run, "t10k"), run.context().threads,
