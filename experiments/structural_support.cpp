@@ -12,6 +12,19 @@
 #include "sharelearn/solve/design_problem.hpp"
 
 namespace sharelearn::reproduce {
+namespace {
+
+/// Lambdas without a lower validation coverage after which a path ends.
+constexpr std::ptrdiff_t kPatience = 4;
+
+bool has_stopped_improving(const std::vector<PathPoint>& path) {
+  const auto best = std::min_element(path.begin(), path.end(), [](const PathPoint& a, const PathPoint& b) {
+    return a.validation_coverage < b.validation_coverage;
+  });
+  return path.end() - best > kPatience;
+}
+
+}  // namespace
 
 DenseMatrix products_of(const DenseMatrix& x) {
   const Index d = x.cols();
@@ -73,20 +86,6 @@ Grid<double> stage_scores(const StructuralResult& result, const StructuralStage&
   linear_scores(design, stage.weights, stage.bias, scores, threads);
   return scores;
 }
-
-namespace {
-
-/// Lambdas without a lower validation coverage after which a path ends.
-constexpr std::ptrdiff_t kPatience = 4;
-
-bool has_stopped_improving(const std::vector<PathPoint>& path) {
-  const auto best = std::min_element(path.begin(), path.end(), [](const PathPoint& a, const PathPoint& b) {
-    return a.validation_coverage < b.validation_coverage;
-  });
-  return path.end() - best > kPatience;
-}
-
-}  // namespace
 
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,

@@ -51,4 +51,17 @@ inline Grid<double> random_scores(Index rows, Index outputs, std::uint64_t seed,
   return s;
 }
 
+/// The first example of paper 000, section 6, a row a class: [bits of the class as -1 and 1, unit * e_class].
+struct BinaryCode {
+  BinaryCode(Index bits, float unit) : x(Index{1} << bits, bits + (Index{1} << bits)) {
+    for (Index y = 0; y < x.rows(); ++y) {
+      label.push_back(static_cast<std::int32_t>(y));
+      for (Index b = 0; b < bits; ++b) x(y, b) = ((y >> b) & 1) != 0 ? 1.0F : -1.0F;
+      x(y, bits + y) = unit;
+    }
+  }
+  DenseMatrix x;
+  std::vector<std::int32_t> label;
+};
+
 }  // namespace sharelearn::test

@@ -195,7 +195,7 @@ def report(name, answer, ours, limit, gap_of):
         print(f"  {name:18} cut off after {limit} CPU s: more than {limit / ours:.1f} times ours", flush=True)
     else:
         seconds, w, b, count = answer
-        print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b):.1e}   {seconds / ours:.1f} times ours", flush=True)
+        print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b, count):.1e}   {seconds / ours:.1f} times ours", flush=True)
 
 
 def path_options(a):
@@ -204,7 +204,7 @@ def path_options(a):
 
 def grouped(a, x, y, peers):
     ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", path_options(a))
-    of = lambda w, b: gap(x.astype(float), y, w, b, lambdas[-1], "l1l2")
+    of = lambda w, b, reached: gap(x.astype(float), y, w, b, lambdas[reached - 1], "l1l2")
     if "adelie" in peers:
         report("adelie", limited(run_adelie, a.limit, x, y, lambdas), ours, a.limit, of)
     if "glmnet" in peers:
@@ -217,17 +217,17 @@ def binary(a, x, y, peers):
     one = (y == 0).astype(int)
     xd = x.astype(float)
     lam = 0.01 * np.abs(xd.T @ (one - one.mean())).max() / len(one)
-    of = lambda w, b: binary_gap(xd, one, w, b, lam)
+    of = lambda w, b, _: binary_gap(xd, one, w, b, lam)
     runs = {"liblinear": run_liblinear, "skglm": run_skglm}
     tried = {peer: [] for peer in runs if peer in peers}
     for wanted in (1e-2, 1e-4, 1e-6):
         ours, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", str(wanted)])
         for peer, answers in tried.items():
-            while not any(is_usable(q) and of(q[1], q[2]) <= wanted for q in answers) and len(answers) < 9:
+            while not any(is_usable(q) and of(*q[1:]) <= wanted for q in answers) and len(answers) < 9:
                 answers.append(limited(runs[peer], a.limit, x, one, lam, 10.0 ** -(len(answers) + 1)))
                 if not is_usable(answers[-1]):
                     break
-            good = [n for n, q in enumerate(answers) if is_usable(q) and of(q[1], q[2]) <= wanted]
+            good = [n for n, q in enumerate(answers) if is_usable(q) and of(*q[1:]) <= wanted]
             last = good[0] if good else len(answers) - 1
             report(f"{peer} {10.0 ** -(last + 1):g}", answers[last], ours, a.limit, of)
 
@@ -238,12 +238,12 @@ def is_usable(answer):
 
 def multinomial(a, x, y, peers):
     ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", path_options(a))
-    of = lambda w, b: gap(x.astype(float), y, w, b, lambdas[-1], "l1")
+    of = lambda w, b, reached: gap(x.astype(float), y, w, b, lambdas[reached - 1], "l1")
     if "glmnet" in peers:
         report("glmnet", run_glmnet(x, y, lambdas, "ungrouped", a.limit) if shutil.which("Rscript") else ImportError("no Rscript"), ours, a.limit, of)
     if "saga" in peers:
         alone, _ = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", ["--lambda", repr(lambdas[-1]), "--tolerance", "1e-4"])
-        report("saga, one lambda", limited(run_saga, a.limit, x, y, lambdas[-1]), alone, a.limit, of)
+        report("saga, one lambda", limited(run_saga, a.limit, x, y, lambdas[-1]), alone, a.limit, lambda w, b, _: of(w, b, len(lambdas)))
 
 
 def others(a, x, y, peers):

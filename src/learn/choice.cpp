@@ -98,6 +98,10 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
       threads_(threads),
       groups_(completed(options.groups, pool.candidates())) {
   if (options.groups.members.empty()) check_costs(options.cost, at(pool.candidates()), "candidates");
+  if (!(options.per_round_share >= 0 && options.per_round_share <= 1)) {
+    throw InputError(
+        fmt::format("the share that enters in a round must be from 0 to 1, not {}", options.per_round_share));
+  }
   if (!(options.sample > 0)) {
     throw InputError(fmt::format("the sample must be a part of the pool above 0, not {}", options.sample));
   }

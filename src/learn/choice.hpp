@@ -28,7 +28,7 @@ struct ChoiceState {
 
 class Chooser {
  public:
-  /// Throws InputError if groups, costs or the sample do not fit.
+  /// Throws InputError if groups, costs, the sample or the share of a round do not fit.
   Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads);
 
   /// The best choices that fit the room, best first; none if no gradient is above options.least_score.

@@ -59,13 +59,6 @@ Grid<float> to_float(const Grid<double>& from) {
 
 }  // namespace
 
-void Pool::correlate_some(const Grid<float>& residual, std::span<const Index> blocks, ThreadPool& threads,
-                          const BlockVisitor& visit) const {
-  correlate(residual, threads, [&](const CandidateBlock& block, int worker) {
-    if (std::binary_search(blocks.begin(), blocks.end(), block.block)) visit(block, worker);
-  });
-}
-
 double norm_of(std::span<const double> values, Norm norm) {
   double result = 0;
   switch (norm) {

@@ -6,16 +6,12 @@
 #include <limits>
 #include <numeric>
 
-#include "solve/anderson.hpp"
+#include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
-#include "solve/support_newton.hpp"
 
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMemory = 5;
-constexpr double kSufficientDecrease = 1e-3;
-constexpr double kRounding = 1e-15;
 constexpr double kRoughNewton = 0.1;
 constexpr double kNewtonMargin = 0.5;
 /// The metric is kept along a path until lambda has fallen to this fraction.
@@ -30,10 +26,6 @@ constexpr double kHopeless = 1000;
 /// dearer by about the number of outputs, and pays where the diagonal blocks alone converge slowly.
 constexpr Index kLeastPatience = 20;
 constexpr Index kPatienceOfOutput = 4;
-/// Factors of Gram matrices precondition up to columns^2 = this * rows; beyond, making them costs more than
-/// the products with X that they save.
-constexpr Index kWorthFactors = 300;
-
 /// When a Newton step is due: models first find the support, then both alternate; a penalty that sets nothing
 /// to zero needs no models. A step that was not taken puts the next one off.
 class NewtonTurns {
@@ -59,28 +51,7 @@ double newton_accuracy(double gap, double enough) {
   return std::isfinite(gap) ? std::clamp(kNewtonMargin * enough / gap, 1e-3, kRoughNewton) : kRoughNewton;
 }
 
-/// out = a + t b, over all rows and outputs.
-void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
-                ThreadPool& threads) {
-  threads.for_each(a.cols(), [&](Index c, int) {
-    const double* from = a.column(c);
-    const double* by = b.column(c);
-    double* to = out.column(c);
-    for (Index i = 0; i < a.stride(); ++i) to[i] = from[i] + t * by[i];
-  });
-}
-
 }  // namespace
-
-/// The minimisers of the last models.
-struct ActiveSetSolver::History {
-  Anderson anderson{kMemory};
-  std::deque<std::vector<double>> minimisers;
-  void clear() {
-    anderson.clear();
-    minimisers.clear();
-  }
-};
 
 ActiveSetSolver::ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool bias, bool sparse,
                                  ThreadPool& threads)
@@ -251,163 +222,6 @@ void ActiveSetSolver::refresh_metric() {
   });
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
   history_->clear();
-}
-
-/// Expected change of the objective to first order: gradient . (u - w) + penalty(u) - penalty(w).
-double ActiveSetSolver::model_decrease(double lambda, const std::vector<double>& u) const {
-  double change = lambda * (penalty_of(u) - penalty_of(weights_));
-  for (std::size_t at = 0; at < u.size(); ++at) change += gradient_[at] * (u[at] - weights_[at]);
-  return change;
-}
-
-/// One model minimised. The combination of the last models' minimisers is tried first, then the way to this
-/// model's minimiser, halved until the objective falls enough.
-bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
-  metric_->extend(columns_);
-  const std::vector<double> lambda_of = lambdas(lambda);
-  std::vector<double> u = weights_;
-  report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, {}, u);
-  const double expected = model_decrease(lambda, u);
-  last_decrease_ = std::max(-expected, 0.0);
-
-  const double here = objective(lambda);
-  const double slack = kRounding * std::abs(here);
-  const auto low_enough = [&](double t) { return here + kSufficientDecrease * t * expected + slack; };
-  std::vector<double> combined = combination(u);
-  if (!combined.empty()) {
-    aim(combined);
-    if (move(1, combined, lambda, low_enough(1))) return here - objective(lambda) > slack;
-    history_->clear();
-  }
-  aim(u);
-  double t = 1;
-  for (int halving = 0; halving < 30; ++halving, t /= 2) {
-    std::vector<double> trial = u;
-    if (t < 1) {
-      for (std::size_t at = 0; at < u.size(); ++at) trial[at] = weights_[at] + t * (u[at] - weights_[at]);
-    }
-    if (!move(t, trial, lambda, low_enough(t))) continue;
-    if (t < 1) damping_ = std::min(damping_ * 1.5, 4.0);
-    return here - objective(lambda) > slack;
-  }
-  return false;
-}
-
-/// Newton's step on the weights that are not zero, as far as the penalty's kinks allow.
-bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
-  const bool factored = penalty_.zero_pattern() != ZeroPattern::nothing ||
-                        columns_.size() * columns_.size() <= kWorthFactors * loss_.rows();
-  if (factored) metric_->extend(columns_);
-  const std::vector<double> lambda_of = lambdas(lambda);
-  const std::vector<double> by =
-      support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_, lambda_of,
-                           gradient_, weights_},
-                          accuracy, threads_);
-  const double here = objective(lambda);
-  const auto k = static_cast<std::size_t>(outputs());
-  double t = 1;
-  for (int halving = 0; halving < 3; ++halving, t /= 2) {
-    std::vector<double> trial(weights_.size());
-    for (std::size_t at = 0; at < trial.size(); ++at) trial[at] = weights_[at] + t * by[at];
-    for (std::size_t j = 0; j < cost_.size(); ++j) {
-      if (cost_[j] > 0) penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
-    }
-    aim(trial);
-    if (!move(1, trial, lambda, here)) continue;
-    history_->clear();
-    return here - objective(lambda) > kRounding * std::abs(here);
-  }
-  return false;
-}
-
-/// direction_ = X (to - weights).
-void ActiveSetSolver::aim(std::span<const double> to) {
-  std::vector<double> by(to.size());
-  for (std::size_t at = 0; at < to.size(); ++at) by[at] = to[at] - weights_[at];
-  direction_.fill(0);
-  columns_.combine(by, direction_);
-}
-
-/// Goes to `weights`, whose scores are t times the direction away, if the objective is at most `highest`
-/// there.
-bool ActiveSetSolver::move(double t, std::vector<double>& weights, double lambda, double highest) {
-  add_scaled(scores_, t, direction_, trial_scores_, threads_);
-  const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
-  if (!(value + lambda * penalty_of(weights) <= highest)) return false;
-  std::swap(weights_, weights);
-  std::swap(scores_, trial_scores_);
-  std::swap(residual_, trial_residual_);
-  loss_value_ = value;
-  gradient_valid_ = false;
-  return true;
-}
-
-/// Anderson's combination of the last models' minimisers, `u` the newest of them; empty where there is none
-/// yet. Weights that are zero in u stay zero.
-std::vector<double> ActiveSetSolver::combination(const std::vector<double>& u) {
-  History& history = *history_;
-  std::vector<double> moved(u.size());
-  for (std::size_t at = 0; at < moved.size(); ++at) {
-    const auto j = static_cast<Index>(at) / outputs();
-    moved[at] = (u[at] - weights_[at]) * std::sqrt(metric_->diagonal(j, static_cast<Index>(at) % outputs()));
-  }
-  history.anderson.push(std::move(moved));
-  history.minimisers.push_back(u);
-  if (history.minimisers.size() > kMemory) history.minimisers.pop_front();
-  const std::vector<double> coefficients = history.anderson.coefficients();
-  if (coefficients.empty()) return {};
-  std::vector<double> combined(u.size(), 0.0);
-  for (std::size_t at = 0; at < u.size(); ++at) {
-    if (u[at] == 0) continue;
-    for (std::size_t p = 0; p < coefficients.size(); ++p) {
-      combined[at] += coefficients[p] * history.minimisers[p][at];
-    }
-  }
-  return combined;
-}
-
-void ActiveSetSolver::update_row(Index column, double lambda) {
-  const auto first = static_cast<std::size_t>(column * outputs());
-  const std::span<double> row(weights_.data() + first, static_cast<std::size_t>(outputs()));
-  const std::vector<double> before(row.begin(), row.end());
-  rows_->update(
-      {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]}, row);
-  std::vector<double> by(weights_.size(), 0.0);
-  bool moved = false;
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    by[first + c] = row[c] - before[c];
-    moved = moved || by[first + c] != 0;
-  }
-  if (!moved) return;
-  columns_.combine(by, scores_);
-  loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
-  gradient_valid_ = false;
-  rows_->scores_changed();
-}
-
-void ActiveSetSolver::update_rows_together(double lambda) {
-  std::vector<double> moved = weights_;
-  for (Index column = 0; column < columns_.size(); ++column) {
-    rows_->update(
-        {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]},
-        {moved.data() + column * outputs(), static_cast<std::size_t>(outputs())});
-  }
-  aim(moved);
-  move(1, moved, lambda, std::numeric_limits<double>::infinity());
-  rows_->scores_changed();
-}
-
-/// The paper's inner loop: every active row once; importance weights are taken anew after each row, or after
-/// all.
-bool ActiveSetSolver::cycle(double lambda) {
-  const double here = objective(lambda);
-  if (rows_->together()) {
-    update_rows_together(lambda);
-  } else {
-    for (Index column = 0; column < columns_.size(); ++column) update_row(column, lambda);
-  }
-  last_decrease_ = std::max(here - objective(lambda), 0.0);
-  return here - objective(lambda) > kRounding * std::abs(here);
 }
 
 /// A new lambda starts on the line through the last two solutions, if the objective is lower there.

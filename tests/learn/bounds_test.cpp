@@ -7,6 +7,7 @@
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/pool/columns.hpp"
+#include "support.hpp"
 
 namespace sharelearn {
 namespace {
@@ -28,13 +29,7 @@ TEST(Bounds, norm_adds_the_largest_magnitude_of_each_column) {
 /// Section 6 of paper 000, first example: x = [bin(y), 2 log2(k) e^y] scaled into [-1, 1].
 TEST(Bounds, shareboost_keeps_the_promise_of_theorem_2) {
   constexpr Index kClasses = 8, kBits = 3;
-  DenseMatrix x(kClasses, kBits + kClasses);
-  std::vector<std::int32_t> label;
-  for (Index y = 0; y < kClasses; ++y) {
-    label.push_back(static_cast<std::int32_t>(y));
-    for (Index b = 0; b < kBits; ++b) x(y, b) = ((y >> b) & 1) != 0 ? 1.0F : -1.0F;
-    x(y, kBits + y) = 1.0F;
-  }
+  const auto [x, label] = test::BinaryCode(kBits, 1);
   const MulticlassLogistic loss(label, kClasses, std::vector<double>(kClasses, 1.0 / kClasses), 1.0);
   ThreadPool threads(1);
   // W* = c W(s): scores of the true class exceed the others by at least 2c.

@@ -210,6 +210,8 @@ TEST(ShareBoostGroups, groups_and_costs_that_do_not_fit_are_refused) {
   EXPECT_THROW(run(problem, {.features = 1, .cost = {1}}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .groups = {.members = {{0, 1}}}, .sample = 0.5}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .sample = 0}), InputError);
+  EXPECT_THROW(run(problem, {.features = 1, .per_round_share = -0.1}), InputError);
+  EXPECT_THROW(run(problem, {.features = 1, .per_round_share = std::nan("")}), InputError);
   EXPECT_THROW(run(problem, {.features = 1, .cost = std::vector<double>(kColumns, 0.0)}), InputError);
 }
 

@@ -1,6 +1,4 @@
 // Every loss x penalty x bias x solver against a plain proximal gradient method and its own duality gap.
-#include "sharelearn/learn/structural.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,67 +6,20 @@
 #include <memory>
 #include <numeric>
 
-#include "sharelearn/data/dataset.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/learn/gradboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
-#include "sharelearn/loss/smooth_insensitive.hpp"
-#include "sharelearn/loss/task_losses.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/pool/products.hpp"
+#include "structural_problem.hpp"
 #include "support.hpp"
 
 namespace sharelearn {
 namespace {
 
-constexpr Index kRows = 150, kColumns = 9, kClasses = 3;
-
-/// Small entries, so that plain methods converge in reasonable time.
-DenseMatrix small_matrix(std::uint64_t seed = 11) {
-  Random random(seed);
-  DenseMatrix x(kRows, kColumns);
-  for (Index j = 0; j < kColumns; ++j) {
-    for (float& v : x.column_span(j)) v = static_cast<float>(random.uniform(-1, 1));
-  }
-  return x;
-}
-
-std::vector<double> uneven_weights() {
-  Random random(5);
-  std::vector<double> weights(kRows);
-  double sum = 0;
-  for (double& w : weights) sum += (w = random.uniform(0.5, 1.5));
-  for (double& w : weights) w /= sum;
-  return weights;
-}
-
-Tasks tasks_from(const std::vector<std::int32_t>& labels, bool partial) {
-  Tasks tasks;
-  for (Index c = 0; c < kClasses; ++c) tasks.names.push_back(std::to_string(c));
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    for (Index c = 0; c < kClasses; ++c) {
-      const bool silent = partial && static_cast<Index>(i) % kClasses != c;
-      tasks.sign.push_back(silent ? 0 : labels[(i * 7) % labels.size()] == c || labels[i] == c ? 1 : -1);
-    }
-  }
-  return tasks;
-}
-
-std::vector<std::unique_ptr<Loss>> all_losses(const DenseMatrix& x) {
-  const auto labels = test::random_labels(x, kClasses, 3);
-  std::vector<std::unique_ptr<Loss>> all;
-  all.push_back(std::make_unique<MulticlassLogistic>(labels, kClasses, uneven_weights(), 0.0));
-  all.push_back(std::make_unique<MultitaskLogistic>(tasks_from(labels, false), uneven_weights()));
-  all.push_back(std::make_unique<MultitaskLogistic>(tasks_from(labels, true), uneven_weights()));
-  all.push_back(std::make_unique<MultitaskExponential>(tasks_from(labels, false), uneven_weights()));
-  std::vector<double> target;
-  for (Index i = 0; i < kRows; ++i)
-    target.push_back(2 * static_cast<double>(x(i, 0)) - labels[static_cast<std::size_t>(i)]);
-  all.push_back(std::make_unique<SmoothInsensitive>(target, uneven_weights(), 0.2));
-  return all;
-}
+using namespace test;
 
 /// Plain accelerated proximal gradient on dense arrays: shares nothing with the solvers but loss and prox.
 double reference(const DenseMatrix& x, const Loss& loss, const Penalty& penalty, double lambda, bool bias) {
@@ -136,14 +87,6 @@ StructuralStage solve(Pool& pool, const Loss& loss, const Penalty& penalty, doub
   return booster.solve(lambda);
 }
 
-StructuralOptions precise(bool bias) {
-  StructuralOptions options;
-  options.bias = bias;
-  options.tolerance = 1e-9;
-  options.max_steps = 100000;
-  return options;
-}
-
 TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_optimum) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -179,132 +122,14 @@ TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_opti
 /// that trusts the curvature of the last point has no end.
 TEST(structural, classes_far_apart_are_solved_for_small_lambdas_too) {
   constexpr Index bits = 4, classes = 16;
-  DenseMatrix dense(classes, bits + classes);
-  std::vector<std::int32_t> labels;
-  for (Index i = 0; i < classes; ++i) {
-    labels.push_back(static_cast<std::int32_t>(i));
-    for (Index bit = 0; bit < bits; ++bit) dense(i, bit) = (i >> bit) % 2 == 0 ? -1.0F : 1.0F;
-    dense(i, bits + i) = 2.0F * bits;
-  }
-  const Matrix x(dense);
-  const MulticlassLogistic loss(labels, classes, std::vector<double>(classes, 1.0 / classes), 0.0);
+  const BinaryCode code(bits, 2.0F * bits);
+  const Matrix x(code.x);
+  const MulticlassLogistic loss(code.label, classes, std::vector<double>(classes, 1.0 / classes), 0.0);
   for (const char* name : {"l1", "l1l2", "l1linf"}) {
     for (const double lambda : {1e-2, 1e-3, 1e-4}) {
       ColumnPool pool(x);
       const auto stage = solve(pool, loss, *penalty_from(name), lambda, precise(false));
       EXPECT_LE(stage.gap, 1e-5) << name << lambda;
-    }
-  }
-}
-
-TEST(structural, lambda_max_is_where_the_first_row_enters) {
-  const DenseMatrix dense = small_matrix();
-  const Matrix x(dense);
-  ThreadPool threads(1);
-  for (const auto& loss : all_losses(dense)) {
-    for (const char* name : {"l1", "l1l2", "l1linf"}) {
-      const auto penalty = penalty_from(name);
-      ColumnPool pool(x);
-      StructuralBooster booster(pool, *loss, *penalty, precise(true), Context{threads});
-      const double top = booster.lambda_max();
-      EXPECT_TRUE(booster.solve(top * (1 + 1e-7)).columns.empty()) << loss->name() << name;
-      EXPECT_FALSE(booster.solve(top * (1 - 1e-2)).columns.empty()) << loss->name() << name;
-    }
-  }
-}
-
-/// Without features the multiclass bias gives each class its frequency, so lambda_max is known in closed
-/// form.
-TEST(structural, lambda_max_of_the_multiclass_loss_is_exact) {
-  const DenseMatrix dense = small_matrix();
-  const Matrix x(dense);
-  const auto labels = test::random_labels(dense, kClasses, 3);
-  const auto weights = uneven_weights();
-  double share[kClasses] = {};
-  for (std::size_t i = 0; i < labels.size(); ++i) share[labels[i]] += weights[i];
-  double expected = 0;
-  for (Index j = 0; j < kColumns; ++j) {
-    double square = 0;
-    for (Index c = 0; c < kClasses; ++c) {
-      double g = 0;
-      for (std::size_t i = 0; i < labels.size(); ++i) {
-        g += static_cast<double>(dense(static_cast<Index>(i), j)) * weights[i] *
-             (share[c] - (labels[i] == c ? 1.0 : 0.0));
-      }
-      square += g * g;
-    }
-    expected = std::max(expected, std::sqrt(square));
-  }
-  ThreadPool threads(1);
-  ColumnPool pool(x);
-  const MulticlassLogistic loss(labels, kClasses, weights, 0.0);
-  const L1L2 penalty;
-  StructuralBooster booster(pool, loss, penalty, {}, Context{threads});
-  EXPECT_NEAR(booster.lambda_max(), expected, 1e-8 * expected);
-}
-
-/// The bias that makes every output's residuals sum to zero, by bisection on one output after another.
-std::vector<double> bisected_bias(const Loss& loss) {
-  const Index k = loss.outputs();
-  std::vector<double> bias(static_cast<std::size_t>(k), 0.0);
-  Grid<double> scores(kRows, k), residual(kRows, k);
-  for (int cycle = 0; cycle < 80; ++cycle) {
-    for (Index c = 0; c < k; ++c) {
-      double low = -20, high = 20;
-      for (int halving = 0; halving < 60; ++halving) {
-        bias[static_cast<std::size_t>(c)] = (low + high) / 2;
-        for (Index d = 0; d < k; ++d) {
-          std::fill_n(scores.column(d), kRows, bias[static_cast<std::size_t>(d)]);
-        }
-        loss.block({0, kRows}, scores, &residual);
-        const auto column = residual.column_span(c);
-        (std::accumulate(column.begin(), column.end(), 0.0) > 0 ? high : low) =
-            bias[static_cast<std::size_t>(c)];
-      }
-    }
-  }
-  return bias;
-}
-
-double norm_of_gradient(std::string_view penalty, const std::vector<double>& gradient) {
-  double sum = 0, square = 0, most = 0;
-  for (const double g : gradient) {
-    sum += std::abs(g);
-    square += g * g;
-    most = std::max(most, std::abs(g));
-  }
-  return penalty == "l1" ? most : penalty == "l1l2" ? std::sqrt(square) : sum;
-}
-
-TEST(structural, lambda_max_is_exact_for_every_loss_and_penalty) {
-  const DenseMatrix dense = small_matrix();
-  const Matrix x(dense);
-  ThreadPool threads(1);
-  for (const auto& loss : all_losses(dense)) {
-    for (const bool bias : {true, false}) {
-      const auto k = static_cast<std::size_t>(loss->outputs());
-      const std::vector<double> fitted = bias ? bisected_bias(*loss) : std::vector<double>(k, 0.0);
-      Grid<double> scores(kRows, loss->outputs()), residual(kRows, loss->outputs());
-      for (std::size_t c = 0; c < k; ++c) {
-        std::fill_n(scores.column(static_cast<Index>(c)), kRows, fitted[c]);
-      }
-      loss->block({0, kRows}, scores, &residual);
-      for (const char* name : {"l1", "l1l2", "l1linf"}) {
-        double expected = 0;
-        for (Index j = 0; j < kColumns; ++j) {
-          std::vector<double> gradient(k, 0.0);
-          for (std::size_t c = 0; c < k; ++c) {
-            for (Index i = 0; i < kRows; ++i) {
-              gradient[c] += static_cast<double>(dense(i, j)) * residual(i, static_cast<Index>(c));
-            }
-          }
-          expected = std::max(expected, norm_of_gradient(name, gradient));
-        }
-        const auto penalty = penalty_from(name);
-        ColumnPool pool(x);
-        StructuralBooster booster(pool, *loss, *penalty, precise(bias), Context{threads});
-        EXPECT_NEAR(booster.lambda_max(), expected, 1e-8 * expected) << loss->name() << name << bias;
-      }
     }
   }
 }
@@ -335,7 +160,7 @@ TEST(structural, every_lambda_of_a_path_is_certified_and_the_same_for_any_number
 
 TEST(structural, a_row_of_weight_three_is_three_rows) {
   const DenseMatrix dense = small_matrix();
-  const auto labels = test::random_labels(dense, kClasses, 3);
+  const auto labels = random_labels(dense, kClasses, 3);
   std::vector<double> weights(kRows, 1.0);
   std::vector<Index> repeated;
   for (Index i = 0; i < kRows; ++i) {
@@ -362,7 +187,7 @@ TEST(structural, a_row_of_weight_three_is_three_rows) {
 
 TEST(structural, a_cost_multiplies_the_penalty_as_dividing_the_column_does) {
   DenseMatrix dense = small_matrix();
-  const auto labels = test::random_labels(dense, kClasses, 3);
+  const auto labels = random_labels(dense, kClasses, 3);
   const MulticlassLogistic loss(labels, kClasses, test::equal_weights(kRows), 0.0);
   const L1L2 penalty;
   const Matrix x(dense);

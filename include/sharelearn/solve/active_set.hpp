@@ -17,7 +17,6 @@
 // the expected decrease of the model instead.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,7 +29,6 @@
 namespace sharelearn {
 
 class Metric;
-class Anderson;
 
 /// An update of one row of W at a time, as the papers have them; the alternative to the quadratic model.
 class RowUpdate {
