@@ -90,6 +90,8 @@ class ShareBoostMethod : public Method {
     options
         .add("--per-round-share", per_round_share_, "Or this part of those chosen so far, where that is more")
         ->check(between(0.0, 1.0));
+    options.add_flag("--diverse", diverse_,
+                     "With several a round: rank each by what those before it leave of its gradient");
     options
         .add("--sample", sample_,
              "Part of the pool that a round looks at, drawn anew for each: centres of pieces, blocks of "
@@ -149,6 +151,7 @@ class ShareBoostMethod : public Method {
   Index shortlist_ = ShareBoostOptions{}.shortlist;
   Index per_round_ = 1;
   double per_round_share_ = 0;
+  bool diverse_ = false;
   double sample_ = 1;
   std::string groups_, costs_;
   SmoothPenalty penalty_;
@@ -234,6 +237,7 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
   options.shortlist = shortlist_;
   options.per_round = per_round_;
   options.per_round_share = per_round_share_;
+  options.diverse = diverse_;
   options.sample = sample_;
   if (!groups_.empty()) {
     const bool named = pool_.name == "columns";

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "learn/diverse.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -52,6 +53,11 @@ FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
   }
   all.cost.resize(all.members.size(), 1.0);
   return all;
+}
+
+/// How many of a ranking are looked at for `count` candidates that do different work.
+Index tried_for(Index count) {
+  return std::min(6 * count, count + 1000);
 }
 
 /// min over alpha of the loss at scores + alpha * direction. The derivative only rises with alpha (the loss
@@ -105,6 +111,13 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
   if (!(options.sample > 0)) {
     throw InputError(fmt::format("the sample must be a part of the pool above 0, not {}", options.sample));
   }
+  if (options.diverse && (options.rule != ChoiceRule::gradient || options.sample < 1 ||
+                          !options.groups.members.empty() || pool.width() > 1)) {
+    throw InputError(
+        "diverse candidates are single columns, chosen among all by their gradient; that does not go "
+        "together "
+        "with groups, pieces, a sample or another rule");
+  }
   if (options.sample < 1 && !options.groups.members.empty()) {
     throw InputError("groups of features are chosen among all; they do not go together with a sample");
   }
@@ -133,13 +146,20 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
 }
 
 std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
+  const bool diverse = options_.diverse && count > 1;
   const RankOptions rank_options{.norm = options_.norm,
-                                 .count = count,
+                                 .count = diverse ? tried_for(count) : count,
                                  .excluded = state.excluded,
                                  .cost = options_.cost,
-                                 .blocks = state.blocks};
+                                 .blocks = state.blocks,
+                                 .exact = !diverse};
+  std::vector<Ranked> best = rank(pool_, state.solution.residual, rank_options, threads_);
+  if (diverse) {
+    best = pick_diverse(pool_, loss_, state.solution, best,
+                        {.norm = options_.norm, .count = count, .cost = options_.cost});
+  }
   std::vector<Choice> choices;
-  for (const Ranked& ranked : rank(pool_, state.solution.residual, rank_options, threads_)) {
+  for (const Ranked& ranked : best) {
     choices.push_back({{ranked.candidate}, ranked.score});
   }
   return choices;

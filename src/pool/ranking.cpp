@@ -92,7 +92,7 @@ std::vector<double> exact_sums(const Pool& pool, Index candidate, const Grid<dou
 std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,
                          ThreadPool& threads) {
   const Index outputs = residual.cols();
-  const auto keep = static_cast<std::size_t>(options.count) + kMostRescored;
+  const auto keep = static_cast<std::size_t>(options.count) + (options.exact ? kMostRescored : 0);
   std::vector<Leaders> of_worker(static_cast<std::size_t>(threads.size()), Leaders(keep));
   const BlockVisitor visit = [&](const CandidateBlock& block, int worker) {
     Leaders& leaders = of_worker[static_cast<std::size_t>(worker)];
@@ -115,7 +115,7 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
   }
   std::vector<Ranked> best = all.best();
   std::sort(best.begin(), best.end(), before);
-  if (best.empty()) return best;
+  if (best.empty() || !options.exact) return best;
 
   // Who is within rounding of the last place asked for, or above it, is scored again exactly.
   const auto wanted = std::min(best.size(), static_cast<std::size_t>(options.count));

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,6 +20,14 @@ constexpr Index kBlockThresholds = 512;
 
 std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
+}
+
+/// The least float that is not below the threshold: a float is below one if and only if it is below the other.
+float rounded_up(double threshold) {
+  const auto nearest = static_cast<float>(threshold);
+  return static_cast<double>(nearest) < threshold
+             ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+             : nearest;
 }
 
 /// One run of equal values of a column.
@@ -103,7 +113,8 @@ SortedColumn sort_column(const Matrix& x, Index j) {
 void StumpFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
   float* values = out.column(first_column);
   x.column(column_, values);
-  for (Index r = 0; r < x.rows(); ++r) values[r] = static_cast<double>(values[r]) < threshold_ ? 1.0F : 0.0F;
+  const float threshold = rounded_up(threshold_);
+  for (Index r = 0; r < x.rows(); ++r) values[r] = values[r] < threshold ? 1.0F : 0.0F;
 }
 
 nlohmann::json StumpFeature::describe(const std::vector<std::string>& names) const {

@@ -234,6 +234,106 @@ TEST(ShareBoostRounds, a_share_of_those_chosen_enters_where_that_is_more) {
       << "half of 0, 1, 2, 3, 4, 6; one is left";
 }
 
+/// What is left of a column's gradient once the loss's quadratic model with one curvature a row (the sum over
+/// the classes) is minimised over the `picked` columns and a constant.
+double l1_norm_left(const Problem& problem, const Grid<double>& scores, const std::vector<Index>& picked,
+                    Index column) {
+  std::vector<std::vector<double>> basis;  // orthonormal under the rows' curvature: Gram-Schmidt
+  std::vector<double> h(kRows);
+  for (Index i = 0; i < kRows; ++i) {
+    const Index y = problem.label[static_cast<std::size_t>(i)];
+    double terms = 0, squares = 0;
+    for (Index c = 0; c < kClasses; ++c) terms += std::exp((c != y ? 1.0 : 0.0) + scores(i, c));
+    for (Index c = 0; c < kClasses; ++c) {
+      squares += std::pow(std::exp((c != y ? 1.0 : 0.0) + scores(i, c)) / terms, 2);
+    }
+    h[static_cast<std::size_t>(i)] = (1 - squares) / kRows;
+  }
+  const auto product = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += h[i] * a[i] * b[i];
+    return sum;
+  };
+  const auto remainder = [&](std::vector<double> v) {
+    for (const auto& b : basis) {
+      const double along = product(v, b);
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] -= along * b[i];
+    }
+    return v;
+  };
+  const auto values = [&](Index j) {
+    std::vector<double> v(kRows);
+    for (Index i = 0; i < kRows; ++i) v[static_cast<std::size_t>(i)] = problem.x.dense()(i, j);
+    return v;
+  };
+  const auto extend = [&](const std::vector<double>& v) {
+    std::vector<double> b = remainder(v);
+    const double length = std::sqrt(product(b, b));
+    for (double& value : b) value /= length;
+    basis.push_back(std::move(b));
+  };
+  extend(std::vector<double>(kRows, 1.0));
+  for (const Index j : picked) extend(values(j));
+  // The gradient of the remainder of the column: what the fit leaves.
+  const std::vector<double> rest = remainder(values(column));
+  double norm = 0;
+  for (Index c = 0; c < kClasses; ++c) {
+    double sum = 0;
+    for (Index i = 0; i < kRows; ++i) {
+      const Index y = problem.label[static_cast<std::size_t>(i)];
+      double terms = 0;
+      for (Index d = 0; d < kClasses; ++d) terms += std::exp((d != y ? 1.0 : 0.0) + scores(i, d));
+      const double rho = std::exp((c != y ? 1.0 : 0.0) + scores(i, c)) / terms;
+      sum += rest[static_cast<std::size_t>(i)] * (rho - (c == y ? 1.0 : 0.0)) / kRows;
+    }
+    norm += std::abs(sum);
+  }
+  return norm;
+}
+
+TEST(ShareBoostRounds, diverse_candidates_are_ranked_by_what_a_fit_with_those_before_leaves) {
+  for (std::uint64_t seed = 31; seed < 41; ++seed) {
+    const Problem problem(seed);
+    Grid<double> scores(kRows, kClasses);
+    const std::vector<double> bias = run(problem, {.features = 0}).stages.front().bias;
+    for (Index c = 0; c < kClasses; ++c) {
+      std::fill_n(scores.column(c), kRows, bias[static_cast<std::size_t>(c)]);
+    }
+    std::vector<Index> expected;
+    while (expected.size() < 4) {
+      Index best = -1;
+      double most = 0;
+      for (Index j = 0; j < kColumns; ++j) {
+        if (std::ranges::count(expected, j) > 0) continue;
+        const double left = l1_norm_left(problem, scores, expected, j);
+        if (left > most) most = left, best = j;
+      }
+      expected.push_back(best);
+    }
+    EXPECT_EQ(run(problem, {.features = 4, .per_round = 4, .diverse = true}).chosen, expected) << seed;
+  }
+}
+
+TEST(ShareBoostRounds, diverse_candidates_have_no_copy_among_them) {
+  Problem problem(13);
+  const Index first = run(problem, {.features = 1}).chosen.front();
+  const Index copy = (first + 1) % kColumns;
+  std::copy_n(problem.x.dense().column(first), kRows, problem.x.dense().column(copy));
+  const auto alike = run(problem, {.features = 2, .per_round = 2}).chosen;
+  EXPECT_EQ(std::ranges::count(alike, first) + std::ranges::count(alike, copy), 2);
+  const auto diverse =
+      run(problem, {.features = kColumns - 1, .per_round = kColumns, .diverse = true}).chosen;
+  EXPECT_EQ(std::ranges::count(diverse, first) + std::ranges::count(diverse, copy), 1);
+  EXPECT_EQ(std::ssize(diverse), kColumns - 1);
+}
+
+TEST(ShareBoostRounds, diverse_candidates_are_single_columns_chosen_by_their_gradient) {
+  const Problem problem(12);
+  EXPECT_THROW(run(problem, {.features = 2, .rule = ChoiceRule::column, .diverse = true}), InputError);
+  EXPECT_THROW(run(problem, {.features = 2, .diverse = true, .sample = 0.5}), InputError);
+  EXPECT_THROW(run(problem, {.features = 2, .diverse = true, .groups = {.members = {{0, 1}}}}), InputError);
+}
+
 TEST(ShareBoostRounds, the_last_round_may_be_corrected_further_than_the_others) {
   const Problem problem(19);
   ShareBoostOptions options{.features = 4, .penalty = {.ridge = 0.01}};

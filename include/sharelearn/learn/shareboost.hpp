@@ -49,6 +49,7 @@ struct ShareBoostOptions {
   Index shortlist = 32;           ///< candidates (or groups) that rules beyond the gradient try; 0: all
   Index per_round = 1;            ///< candidates (or groups) that enter in one round, at most
   double per_round_share = 0;     ///< or this part of those chosen so far, where that is more
+  bool diverse = false;           ///< and none of them that the others of its round make superfluous
   FeatureGroups groups = {};      ///< no members: every candidate by itself
   std::vector<double> cost = {};  ///< without groups: of each candidate; empty: 1
   /// Part of the pool's blocks that a choice looks at; below 1 it is drawn anew for each, and the candidates

@@ -25,11 +25,12 @@ struct RankOptions {
   std::span<const char> excluded = {};  ///< candidate -> nonzero: not to be returned; empty: none
   std::span<const double> cost = {};    ///< score is divided by it; empty: 1
   std::span<const Index> blocks = {};   ///< of the pool that are looked at, ascending; empty: all
+  bool exact = true;                    ///< score the leaders again in double precision
 };
 
 /// The best `count` candidates, best first; ties go to the lowest candidate; scores above 0 only.
 /// The pass over the pool is float32; the leaders are scored again in double precision on their own columns,
-/// so that the order is that of exact arithmetic. `residual` is rows x outputs.
+/// unless told otherwise, so that the order is that of exact arithmetic. `residual` is rows x outputs.
 std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,
                          ThreadPool& threads);
 
