@@ -103,23 +103,6 @@ struct Training {
   }
 };
 
-/// Solves the last stage's problem to the end.
-void finish(const PatchPool& pool, const Loss& loss, ShareBoostOptions options, ShareBoostResult& result,
-            ThreadPool& threads) {
-  const auto count = static_cast<Index>(result.chosen.size());
-  Grid<float> design(pool.rows(), count);
-  for (Index f = 0; f < count; ++f) pool.values(result.chosen[static_cast<std::size_t>(f)], design, f);
-  ShareBoostStage& last = result.stages.back();
-  CorrectiveState state;
-  state.w = last.weights;
-  state.w.insert(state.w.end(), last.bias.begin(), last.bias.end());
-  options.corrective = {.tolerance = 1e-7};
-  last.report =
-      minimise(DesignProblem(design, count, loss, true, options.penalty, threads), options.corrective, state);
-  std::copy_n(state.w.begin(), last.weights.size(), last.weights.begin());
-  std::copy(state.w.end() - loss.outputs(), state.w.end(), last.bias.begin());
-}
-
 /// The images are not needed once the pool has its responses: they are let go.
 Training train(Run& run, const Sizes& sizes, const Part& part, Dataset images,
                const std::string& model_file) {
@@ -134,7 +117,7 @@ Training train(Run& run, const Sizes& sizes, const Part& part, Dataset images,
   PatchOptions patches;
   patches.templates = sizes.templates;
   patches.samples = sizes.samples;
-  patches.masks = {{.support = 0.5}};
+  patches.masks = {{.sigma = 7, .support = 0.5}};
   patches.seed = run.settings().seed;
   PatchPool pool(images.x, patches, threads);
   images = Dataset();
@@ -146,21 +129,21 @@ Training train(Run& run, const Sizes& sizes, const Part& part, Dataset images,
   options.features = part.features;
   options.norm = Norm::l2;
   options.penalty.ridge = part.ridge;
-  // Weights not quite optimal cost no accuracy: the next round goes on from them, and the last stage is
-  // finished below.
+  // Weights not quite optimal cost no accuracy: the next round goes on from them. The last one is solved to
+  // the end.
   options.corrective.tolerance = 0;
   options.corrective.relative_gradient = 0.5;
   options.corrective.max_iterations = part.iterations;
+  options.last = CorrectiveOptions{.tolerance = 1e-7};
   options.least_score = 0;
   Training training;
-  auto result = shareboost(
+  const auto result = shareboost(
       pool, loss, options, run.context(), [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
         training.train_error.push_back(100 * error_rate(scores, classes.of_row));
         run.context().monitor.progress(part.name, static_cast<Index>(so_far.chosen.size()), part.features,
                                        fmt::format("training error {:.3f}%", training.train_error.back()));
         return true;
       });
-  finish(pool, loss, options, result, threads);
   save_model(model_of(result, classes, columns), model_file);
   training.cpu = cpu_seconds() - cpu;
   training.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
