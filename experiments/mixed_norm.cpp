@@ -24,10 +24,8 @@ std::vector<double> spread(const StructuralResult& result, std::size_t classes) 
 
 }  // namespace
 
-Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, double most,
-                       const Context& context) {
-  constexpr double kStep = 0.8;
-  constexpr int kSteps = 40;
+Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, const MixedNormPath& path,
+                       double most, const Context& context) {
   const double start = cpu_seconds();
   const auto pool = make_pool({problem.train.x, problem.classes.of_row, problem.classes.count()},
                               pool_options, context.seed, context.threads);
@@ -35,14 +33,14 @@ Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, 
   const MulticlassLogistic loss(problem.classes.of_row, problem.classes.count(), problem.weights, 0);
   const L1Linf penalty;
   StructuralOptions options;
-  options.tolerance = 1e-3;
+  options.tolerance = path.tolerance;
   StructuralBooster booster(*pool, loss, penalty, options, context);
   PathScores test(problem.test, problem.scaling, problem.classes.names, context.threads);
   Curve curve;
   double testing = 0;
   double lambda = booster.lambda_max();
-  for (int step = 0; step < kSteps; ++step) {
-    lambda *= kStep;
+  for (int step = 0; step < path.steps; ++step) {
+    lambda *= path.step;
     const StructuralStage& stage = booster.solve(lambda);
     if (static_cast<double>(stage.columns.size()) > most) break;
     const double before = cpu_seconds();
@@ -51,7 +49,7 @@ Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, 
         error_rate(test.scores(booster.result().features, weights, stage.bias), test.truth());
     curve.add(static_cast<double>(stage.columns.size()), error, before - start - testing);
     testing += cpu_seconds() - before;
-    context.monitor.progress("lambdas", step + 1, kSteps,
+    context.monitor.progress("lambdas", step + 1, path.steps,
                              fmt::format("{} test error {:.4f}", problem.name, error));
   }
   return curve;

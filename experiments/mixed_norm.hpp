@@ -5,7 +5,14 @@
 
 namespace sharelearn::reproduce {
 
-/// Goes down from lambda_max in geometric steps until more than `most` features have a weight, or 40 steps.
-Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool, double most, const Context& context);
+struct MixedNormPath {
+  double step = 0.8;        ///< from one lambda to the next
+  int steps = 40;           ///< at most
+  double tolerance = 1e-3;  ///< relative gap
+};
+
+/// Goes down from lambda_max in geometric steps until more than `most` features have a weight.
+Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool, const MixedNormPath& path,
+                       double most, const Context& context);
 
 }  // namespace sharelearn::reproduce

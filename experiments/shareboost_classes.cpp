@@ -18,7 +18,6 @@ struct Source {
   Dataset train, test;
   ScalingKind scaling = ScalingKind::minmax;
   PoolOptions pool;
-  Norm norm = Norm::l1;
   double round_tolerance = 0;
   std::vector<double> targets;
   Index features;  ///< ShareBoost's at most
@@ -40,21 +39,21 @@ Source letters(Run& run) {
           .each = 30};
 }
 
-/// Digits and capitals in many fonts, a class after the other, the fonts in the same order: every fourth font
-/// is for testing.
+/// Digits and capitals in many fonts, a class after the other, the fonts in the same order: a family's plain,
+/// bold, slanted and bold slanted letters after each other. Every fourth family is for testing.
 Source characters(Run& run) {
   const Dataset all = run.read("chars74k_fnt/images-idx3-ubyte.gz");
+  constexpr Index kStyles = 4;
   std::vector<Index> train, test, seen(all.label.names.size(), 0);
   for (Index i = 0; i < all.rows(); ++i) {
     Index& font = seen[static_cast<std::size_t>(all.label.id[static_cast<std::size_t>(i)])];
-    (font++ % 4 == 3 ? test : train).push_back(i);
+    (font++ / kStyles % 4 == 3 ? test : train).push_back(i);
   }
   return {.name = "Chars74k, image templates",
           .train = select_rows(all, train),
           .test = select_rows(all, test),
           .scaling = ScalingKind::none,
           .pool = {.name = "patches", .templates = run.settings().quick ? "7:64,5:32" : "7:256,5:128"},
-          .norm = Norm::l2,
           .round_tolerance = 0.3,
           .targets = {0.4, 0.2, 0.08},
           .features = 60,
@@ -89,7 +88,6 @@ std::vector<Needed> needed(Run& run, const Source& source, std::size_t count, st
   const double hardest = *std::min_element(source.targets.begin(), source.targets.end());
   const auto options = [&](Index features) {
     ShareBoostOptions usual = usual_options(features, 1e-5);
-    usual.norm = source.norm;
     usual.corrective.relative_gradient = source.round_tolerance;
     return usual;
   };
@@ -98,7 +96,7 @@ std::vector<Needed> needed(Run& run, const Source& source, std::size_t count, st
     names.resize(count);
     const Problem problem(source.name, of_classes(source.train, names), of_classes(source.test, names),
                           run.context().threads, source.scaling);
-    const std::string key = fmt::format("{} {} {} classes order {} target {}", source.name,
+    const std::string key = fmt::format("{} {} by families, {} classes order {} target {}", source.name,
                                         source.pool.templates, count, seed, hardest);
     const Curve ours = remembered(run, key + " shareboost", [&] {
       return shareboost_curve(problem, source.pool, options(source.features), run.context(), hardest);

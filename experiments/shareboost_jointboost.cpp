@@ -22,7 +22,7 @@ void shareboost_jointboost(Run& run) {
        .most = [](const UciSet&, double all) { return 0.05 * all; },
        .parts = {0.001, 0.002, 0.005, 0.01, 0.02, 0.05},
        .round_tolerance = 0.5,
-       .per_round_share = 0.125,
+       .per_round_share = 0.2,
        .rivals = {{"JointBoost", jointboost}, {"one-vs-rest", onevsrest}},
        .paper = "The paper prints curves only: ShareBoost's error falls much faster than JointBoost's on all "
                 "three."});

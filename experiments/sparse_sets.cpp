@@ -9,6 +9,9 @@ namespace sharelearn::reproduce {
 namespace {
 
 constexpr double kQuickFeatures = 20;
+/// Of the runs that choose the ridge, and of the one without a penalty, at most: by then that one has long
+/// separated the classes and has next to no gradient left to choose by.
+constexpr Index kTrialFeatures = 2000;
 
 /// All curves of one set: ShareBoost without a penalty, with the ridge that validation chose, the rivals'.
 struct SetCurves {
@@ -26,23 +29,26 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
       static_cast<double>(make_pool({problem.train.x}, pool, 1, run.context().threads)->candidates());
   curves.most = run.settings().quick ? kQuickFeatures : std::floor(comparison.most(set, curves.all));
   const auto count = static_cast<Index>(curves.most);
-  const std::string key = fmt::format("{} {} {}", set.name, count, comparison.per_round_share);
-  const auto options = [&](double ridge) {
-    ShareBoostOptions usual = usual_options(count, ridge);
+  const std::string key = fmt::format("{} {} diverse {}", set.name, count, comparison.per_round_share);
+  const auto options = [&](Index features, double ridge) {
+    ShareBoostOptions usual = usual_options(features, ridge);
     usual.corrective.relative_gradient = comparison.round_tolerance;
     usual.per_round_share = comparison.per_round_share;
+    usual.diverse = true;
     return usual;
   };
-  const auto shareboost_with = [&](double ridge) {
-    return remembered(run, key + fmt::format(" ridge {}", ridge),
-                      [&] { return shareboost_curve(problem, pool, options(ridge), run.context()); });
+  const auto shareboost_with = [&](Index features, double ridge) {
+    return remembered(run, key + fmt::format(" ridge {}", ridge), [&] {
+      return shareboost_curve(problem, pool, options(features, ridge), run.context());
+    });
   };
-  curves.plain = shareboost_with(0);
+  const Index trial = std::min(count, kTrialFeatures);
+  curves.plain = shareboost_with(trial, 0);
   const double chosen = run.remember(key + " ridge by validation", [&] {
-    return std::vector{validated_ridge(problem, pool, options(0), run.context())};
+    return std::vector{validated_ridge(problem, pool, options(trial, 0), run.context())};
   })[0];
   run.say(fmt::format("{}: ridge {} chosen on a fifth of the training rows", set.name, chosen));
-  curves.ridge = shareboost_with(chosen);
+  curves.ridge = shareboost_with(count, chosen);
   for (const Rival& rival : comparison.rivals) {
     curves.rivals.push_back(
         remembered(run, key + " " + rival.name, [&] { return rival.curve(problem, set, pool, count); }));

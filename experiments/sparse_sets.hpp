@@ -22,10 +22,10 @@ struct SparseComparison {
   std::function<double(const UciSet&, double all)> most;  ///< features where the curves end
   std::vector<double> parts;                              ///< fractions of all features that get a row
   double round_tolerance = 0;                             ///< CorrectiveOptions::relative_gradient
-  double per_round_share = 0;                             ///< ShareBoostOptions::per_round_share
-  std::vector<Rival> rivals;                              ///< the first one's CPU seconds are printed
-  std::string paper;                                      ///< what the paper shows
-  std::vector<std::string> slow = {};                     ///< sets that --quick leaves out
+  double per_round_share = 0;  ///< ShareBoostOptions::per_round_share; the candidates of a round are diverse
+  std::vector<Rival> rivals;   ///< the first one's CPU seconds are printed
+  std::string paper;           ///< what the paper shows
+  std::vector<std::string> slow = {};  ///< sets that --quick leaves out
 };
 
 void compare_sparse(Run& run, const SparseComparison& comparison);

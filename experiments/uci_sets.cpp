@@ -6,7 +6,7 @@ const std::vector<UciSet>& uci_sets() {
   static const std::vector<UciSet> sets = {
       {"landsat", "satimage", 0, 60},
       {"pendigits", "pendigits", 0, 60},
-      {"isolet", "isolet", 32, 20},
+      {"isolet", "isolet", 32, 9502},
   };
   return sets;
 }
