@@ -22,7 +22,8 @@ std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
 
-/// The least float that is not below the threshold: a float is below one if and only if it is below the other.
+/// The least float that is not below the threshold: a float is below one if and only if it is below the
+/// other.
 float rounded_up(double threshold) {
   const auto nearest = static_cast<float>(threshold);
   return static_cast<double>(nearest) < threshold
