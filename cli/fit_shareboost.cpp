@@ -77,6 +77,10 @@ class ShareBoostMethod : public Method {
              "How many features to choose; every smaller number is kept in the model")
         ->check(positive())
         ->default_str("20, or all if there are fewer");
+    options
+        .add("--surplus", surplus_,
+             "Choose this part more than --features, then let those go that are missed least")
+        ->check(between(0.0, 10.0));
     declare_pool(options, pool_);
     declare_deform(options, deform_);
     options.add_choice(
@@ -144,6 +148,7 @@ class ShareBoostMethod : public Method {
   void draw(const nlohmann::json& rounds) const;
 
   Index features_ = 0;
+  double surplus_ = 0;
   PoolOptions pool_;
   DeformOptions deform_{.copies = 0};
   double round_tolerance_ = 0;
@@ -231,6 +236,7 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
     throw InputError(fmt::format("--features {} asks for more than the {} candidates of the pool",
                                  options.features, candidates));
   }
+  options.surplus = surplus_;
   options.bias = input.common.bias;
   options.norm = rule_ == "gradient-l2" ? Norm::l2 : Norm::l1;
   options.rule = rule_from(rule_);

@@ -2,6 +2,7 @@
 // share their columns.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "sharelearn/pool/pool.hpp"
@@ -28,6 +29,16 @@ class ChosenColumns {
     const Index column = dense_.cols();
     dense_.append_columns(pool_.width());
     pool_.values(candidate, dense_, column);
+  }
+
+  /// The last candidate takes the place of the one at `position`.
+  void drop(Index position) {
+    if (local_) return local_->drop_group(position);
+    const Index width = pool_.width(), last = dense_.cols() - width;
+    for (Index c = 0; c < width && position * width < last; ++c) {
+      std::ranges::copy(dense_.column_span(last + c), dense_.column(position * width + c));
+    }
+    dense_.drop_columns(width);
   }
 
   /// Columns of the same pool, none chosen.

@@ -6,12 +6,20 @@
 #include <cmath>
 
 #include "learn/choice.hpp"
+#include "learn/elimination.hpp"
+#include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Candidates to choose in all.
+Index goal_of(const Pool& pool, const ShareBoostOptions& options) {
+  const auto more = static_cast<Index>(std::ceil(options.surplus * static_cast<double>(options.features)));
+  return more > 0 ? std::min(options.features + more, pool.candidates()) : options.features;
+}
 
 /// The chosen columns and the weights on them.
 class Booster {
@@ -22,15 +30,50 @@ class Booster {
         options_(options),
         context_(context),
         chooser_(pool, loss, options, context.threads),
-        design_(pool, options.features),
+        goal_(goal_of(pool, options)),
+        design_(pool, goal_),
         excluded_(static_cast<std::size_t>(pool.candidates()), 0),
         start_(Clock::now()) {
     if (options.bias) state_.w.assign(static_cast<std::size_t>(loss.outputs()), 0.0);
   }
 
+  /// Rounds until the goal is reached or nothing is left to gain.
+  void grow(const RoundObserver& after_round) {
+    correct({}, 0);
+    while (std::ssize(result_.chosen) < goal_) {
+      if (context_.monitor.cancelled()) {
+        result_.stop = ShareBoostStop::cancelled;
+        return;
+      }
+      const std::vector<Choice> best = best_choices();
+      if (best.empty()) {
+        const bool exhausted = std::ssize(result_.chosen) == pool_.candidates();
+        result_.stop = exhausted ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
+        return;
+      }
+      std::vector<Index> entering;
+      for (const Choice& choice : best) {
+        entering.insert(entering.end(), choice.candidates.begin(), choice.candidates.end());
+      }
+      for (const Index candidate : entering) include(candidate);
+      correct(std::move(entering), best.front().score);
+      if (after_round && !after_round(result_, state_.scores)) {
+        result_.stop = ShareBoostStop::observer;
+        return;
+      }
+    }
+  }
+
+  Index goal() const { return goal_; }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  ShareBoostResult& result() { return result_; }
+  /// The columns and their solution go with it: nothing can be chosen afterwards.
+  Chosen take_chosen() { return {result_.chosen, std::move(design_), std::move(state_)}; }
+
+ private:
   /// Steps 3-4: the candidates that promise most, as the rule has it.
   std::vector<Choice> best_choices() const {
-    const Index chosen = std::ssize(result_.chosen), room = options_.features - chosen;
+    const Index chosen = std::ssize(result_.chosen), room = goal_ - chosen;
     const auto share = static_cast<Index>(options_.per_round_share * static_cast<double>(chosen));
     const Index count = std::max(options_.per_round, share);
     if (options_.sample < 1) return best_of_samples(std::min(room, count));
@@ -57,15 +100,10 @@ class Booster {
     const auto split = state_.w.begin() + design_.columns() * loss_.outputs();
     stage.weights.assign(state_.w.begin(), split);
     stage.bias.assign(split, state_.w.end());
-    stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    stage.seconds = seconds();
     result_.stages.push_back(std::move(stage));
   }
 
-  bool is_exhausted() const { return std::ssize(result_.chosen) == pool_.candidates(); }
-  ShareBoostResult& result() { return result_; }
-  const Grid<double>& scores() const { return state_.scores; }
-
- private:
   const CorrectiveOptions& how_to_correct() const {
     const bool last = std::ssize(result_.chosen) == options_.features;
     return last && options_.last ? *options_.last : options_.corrective;
@@ -98,6 +136,7 @@ class Booster {
   const ShareBoostOptions& options_;
   const Context& context_;
   Chooser chooser_;
+  Index goal_;
   ChosenColumns design_;
   CorrectiveState state_;
   std::vector<char> excluded_;
@@ -105,35 +144,70 @@ class Booster {
   Clock::time_point start_;
 };
 
-}  // namespace
-
-ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
-                            const Context& context, const RoundObserver& after_round) {
-  Booster booster(pool, loss, options, context);
-  ShareBoostResult& result = booster.result();
-  booster.correct({}, 0);
-  while (std::ssize(result.chosen) < options.features) {
-    if (context.monitor.cancelled()) {
-      result.stop = ShareBoostStop::cancelled;
-      break;
+/// The models of a path as rounds would have given them, with the scores of each for the observer.
+ShareBoostResult as_rounds(std::vector<ShareBoostStage> stages, ShareBoostStop stop, const Pool& pool,
+                           const Loss& loss, const ShareBoostOptions& options, const Context& context,
+                           const RoundObserver& after_round) {
+  ShareBoostResult result;
+  result.stop = stop;
+  ChosenColumns columns(pool, options.features);
+  Grid<double> scores(loss.rows(), loss.outputs());
+  for (ShareBoostStage& stage : stages) {
+    for (const Index candidate : stage.candidates) {
+      columns.include(candidate);
+      result.chosen.push_back(candidate);
+      result.features.push_back(pool.feature(candidate));
     }
-    const std::vector<Choice> best = booster.best_choices();
-    if (best.empty()) {
-      result.stop = booster.is_exhausted() ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
-      break;
-    }
-    std::vector<Index> entering;
-    for (const Choice& choice : best) {
-      entering.insert(entering.end(), choice.candidates.begin(), choice.candidates.end());
-    }
-    for (const Index candidate : entering) booster.include(candidate);
-    booster.correct(std::move(entering), best.front().score);
-    if (after_round && !after_round(result, booster.scores())) {
+    result.stages.push_back(std::move(stage));
+    if (result.chosen.empty() || !after_round) continue;
+    std::vector<double> w = result.stages.back().weights;
+    w.insert(w.end(), result.stages.back().bias.begin(), result.stages.back().bias.end());
+    columns.problem(loss, options.bias, options.penalty, context.threads).scores(w, scores);
+    if (!after_round(result, scores)) {
       result.stop = ShareBoostStop::observer;
       break;
     }
   }
-  return std::move(result);
+  return result;
+}
+
+/// More candidates than asked for, then the way back.
+ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
+                              const Context& context, const RoundObserver& after_round) {
+  if (!options.groups.members.empty()) throw InputError("a surplus does not go with groups of features");
+  Booster booster(pool, loss, options, context);
+  booster.grow([&](const ShareBoostResult& so_far, const Grid<double>&) {
+    context.monitor.progress("choosing", std::ssize(so_far.chosen), booster.goal(), "");
+    return true;
+  });
+  ShareBoostResult& grown = booster.result();
+  std::vector<ShareBoostStage> stages{grown.stages.front()};
+  if (grown.stop != ShareBoostStop::cancelled && std::ssize(grown.chosen) > options.features) {
+    std::vector<ShareBoostStage> fewer = eliminate(booster.take_chosen(), pool, loss, options, context);
+    grown.stop = fewer.empty() ? ShareBoostStop::cancelled : ShareBoostStop::all_features;
+    for (ShareBoostStage& stage : fewer) {
+      stage.seconds = booster.seconds();
+      stages.push_back(std::move(stage));
+    }
+  }
+  if (stages.size() == 1) {  // too few were found, or it was cancelled: the rounds
+    Index features = 0;
+    for (std::size_t round = 1; round < grown.stages.size(); ++round) {
+      features += std::ssize(grown.stages[round].candidates);
+      if (features <= options.features) stages.push_back(std::move(grown.stages[round]));
+    }
+  }
+  return as_rounds(std::move(stages), grown.stop, pool, loss, options, context, after_round);
+}
+
+}  // namespace
+
+ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
+                            const Context& context, const RoundObserver& after_round) {
+  if (options.surplus > 0) return with_surplus(pool, loss, options, context, after_round);
+  Booster booster(pool, loss, options, context);
+  booster.grow(after_round);
+  return std::move(booster.result());
 }
 
 }  // namespace sharelearn

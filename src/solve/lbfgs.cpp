@@ -64,7 +64,7 @@ std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& pr
                                                          const CorrectiveOptions& options,
                                                          const CorrectiveState& state) {
   std::shared_ptr<const Preconditioner> taken_over;
-  if (options.relative_gradient > 0 && state.preconditioner) {
+  if ((options.relative_gradient > 0 || options.old_curvature) && state.preconditioner) {
     taken_over = state.preconditioner->extended(problem);
   }
   return taken_over ? taken_over : std::make_shared<const Preconditioner>(problem, state.scores);
@@ -97,7 +97,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   }
   report.expected_decrease = expected_decrease(*preconditioner, gradient);
   finished(options, first_norm, gradient, report);
-  if (options.relative_gradient > 0) state.preconditioner = std::move(preconditioner);
+  state.preconditioner = std::move(preconditioner);
   return report;
 }
 

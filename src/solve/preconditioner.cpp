@@ -9,13 +9,18 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kOwnColumns = 64;      // up to here a factor an output
-constexpr Index kWholeColumns = 1024;  // up to here one factor for all columns
-constexpr Index kBlockColumns = 64;    // beyond, factors of this many
-constexpr Index kPanel = 16;           // columns of X' D X computed together
-constexpr double kMostGrowth = 1.25;   // columns over those at hand when D was taken
+constexpr Index kOwnColumns = 400;      // up to here a factor an output ...
+constexpr Index kOwnEntries = 4 << 20;  // ... if they have no more entries together
+constexpr Index kWholeColumns = 1024;   // up to here one factor for all columns
+constexpr Index kBlockColumns = 64;     // beyond, factors of this many
+constexpr Index kPanel = 16;            // columns of X' D X computed together
+constexpr double kMostGrowth = 1.25;    // columns over those at hand when D was taken
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+bool has_own_factors(Index columns, Index outputs) {
+  return columns <= kOwnColumns && columns * columns * outputs <= kOwnEntries;
+}
 
 /// Diagonals D, one for all outputs or one each, and the outputs' shares s.
 struct Curvature {
@@ -129,6 +134,7 @@ struct Preconditioner::Factors {
   };
   Index columns_at_first;  // when D was taken
   Index columns;
+  double penalty;  // its curvature
   std::shared_ptr<const Curvature> curvature;
   bool block_diagonal;
   std::vector<Part> parts;  // of local columns: one a group, and the bias last
@@ -138,9 +144,9 @@ Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
 
 Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores) : Preconditioner() {
   const Index columns = problem.columns();
-  const bool own = !problem.local() && columns <= kOwnColumns;
+  const bool own = !problem.local() && has_own_factors(columns, problem.outputs());
   const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own));
-  *factors_ = {columns, columns, curvature, columns > kWholeColumns, {}};
+  *factors_ = {columns, columns, problem.penalty().curvature_bound(), curvature, columns > kWholeColumns, {}};
   if (problem.local()) {
     factor_groups(problem, nullptr);
   } else {
@@ -151,7 +157,7 @@ Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>&
 void Preconditioner::factor_columns(const DesignProblem& problem) {
   const Index columns = problem.columns();
   const Grid<float>& diagonal = factors_->curvature->diagonal;
-  const bool own = columns <= kOwnColumns;
+  const bool own = has_own_factors(columns, problem.outputs());
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
@@ -159,7 +165,7 @@ void Preconditioner::factor_columns(const DesignProblem& problem) {
     if (count + (bias ? 1 : 0) == 0) break;
     for (Index d = 0; d < diagonal.cols(); ++d) {
       Eigen::MatrixXd gram = weighted_gram(problem, diagonal.column(d), first, count, bias);
-      auto cholesky = factor(gram, count, problem.penalty().curvature_bound());
+      auto cholesky = factor(gram, count, factors_->penalty);
       factors_->parts.push_back({first, own ? d : -1, std::move(gram), std::move(cholesky)});
     }
   }
@@ -178,7 +184,7 @@ void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* 
     const Index g = old + fresh;
     Eigen::MatrixXf gram(width, width);
     x.weighted_gram(g, d, {gram.data(), static_cast<std::size_t>(width * width)});
-    auto cholesky = factor(gram.cast<double>(), width, problem.penalty().curvature_bound());
+    auto cholesky = factor(gram.cast<double>(), width, factors_->penalty);
     factors_->parts[static_cast<std::size_t>(g)] = {g * width, -1, gram.cast<double>(), std::move(cholesky)};
   });
   if (!problem.has_bias()) return;
@@ -191,21 +197,41 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
   const double most = kMostGrowth * static_cast<double>(factors_->columns_at_first);
   if (static_cast<double>(columns) > most) return nullptr;
   std::unique_ptr<Preconditioner> larger(new Preconditioner);
-  *larger->factors_ = {factors_->columns_at_first, columns, factors_->curvature, false, {}};
+  *larger->factors_ = {factors_->columns_at_first, columns, factors_->penalty,
+                       factors_->curvature,        false,   {}};
   if (problem.local()) {
     larger->factor_groups(problem, factors_.get());
     return larger;
   }
-  const bool was_own = factors_->columns <= kOwnColumns, is_own = columns <= kOwnColumns;
-  if (columns > kWholeColumns || was_own != is_own) return nullptr;
+  const bool was_own = has_own_factors(factors_->columns, problem.outputs());
+  if (columns > kWholeColumns || was_own != has_own_factors(columns, problem.outputs())) return nullptr;
   const Grid<float>& diagonal = factors_->curvature->diagonal;
   for (const Factors::Part& part : factors_->parts) {
     const float* d = diagonal.column(std::max<Index>(part.output, 0));
     Eigen::MatrixXd gram = weighted_gram(problem, d, 0, columns, problem.has_bias(), &part.gram);
-    auto cholesky = factor(gram, columns, problem.penalty().curvature_bound());
+    auto cholesky = factor(gram, columns, factors_->penalty);
     larger->factors_->parts.push_back({0, part.output, std::move(gram), std::move(cholesky)});
   }
   return larger;
+}
+
+std::unique_ptr<Preconditioner> Preconditioner::restricted(const std::vector<Index>& columns) const {
+  const auto outputs = static_cast<Index>(factors_->curvature->share.size());
+  const Index count = std::ssize(columns);
+  const bool too_few =
+      kMostGrowth * static_cast<double>(count) < static_cast<double>(factors_->columns_at_first);
+  const bool same_form = has_own_factors(factors_->columns, outputs) == has_own_factors(count, outputs) &&
+                         !factors_->block_diagonal;
+  if (too_few || !same_form) return nullptr;
+  std::unique_ptr<Preconditioner> smaller(new Preconditioner);
+  *smaller->factors_ = {factors_->columns_at_first, count, factors_->penalty, factors_->curvature, false, {}};
+  std::vector<Index> kept = columns;
+  if (factors_->parts.front().size() > factors_->columns) kept.push_back(factors_->columns);  // the bias
+  for (const Factors::Part& part : factors_->parts) {
+    const Eigen::MatrixXd gram = Eigen::MatrixXd(part.gram.selfadjointView<Eigen::Upper>())(kept, kept);
+    smaller->factors_->parts.push_back({0, part.output, gram, factor(gram, count, factors_->penalty)});
+  }
+  return smaller;
 }
 
 bool Preconditioner::is_block_diagonal() const {
@@ -213,6 +239,85 @@ bool Preconditioner::is_block_diagonal() const {
 }
 
 Preconditioner::~Preconditioner() = default;
+
+namespace {
+
+/// A block of H^-1 and the weights of its columns, as groups leave.
+struct OpenBlock {
+  Index first;              // its first column
+  Index output;             // of own factors; -1: all outputs
+  Eigen::MatrixXd inverse;  // without the groups that have left
+  RowMajor w;               // [column][output], or one output
+  Eigen::VectorXd share;    // of the outputs in w
+
+  /// The small matrix ((H^-1)_JJ)^-1 times v, for columns [at, at + width) of the block.
+  Eigen::MatrixXd without(Index at, Index width, const Eigen::MatrixXd& v) const {
+    return inverse.block(at, at, width, width).llt().solve(v);
+  }
+  double rise(Index at, Index width) const {
+    const Eigen::MatrixXd own = w.middleRows(at, width);
+    return 0.5 * (own.cwiseProduct(without(at, width, own)) * share).sum();
+  }
+  void leave(Index at, Index width) {
+    const Eigen::MatrixXd reach = inverse.middleCols(at, width);
+    w -= reach * without(at, width, w.middleRows(at, width));
+    inverse -= reach * without(at, width, reach.transpose());
+    w.middleRows(at, width).setZero();
+  }
+};
+
+}  // namespace
+
+Reduction Preconditioner::reduce(std::span<const double> w, Index width, std::span<const double> price,
+                                 Index count) const {
+  const std::vector<double>& share = factors_->curvature->share;
+  const auto k = static_cast<Index>(share.size());
+  std::vector<OpenBlock> blocks;
+  for (const Factors::Part& part : factors_->parts) {
+    const Eigen::Map<const RowMajor> rows(w.data() + part.first * k, part.size(), k);
+    const auto all = Eigen::Map<const Eigen::VectorXd>(share.data(), k);
+    blocks.push_back({part.first, part.output,
+                      part.cholesky.solve(Eigen::MatrixXd::Identity(part.size(), part.size())),
+                      part.output < 0 ? RowMajor(rows) : RowMajor(rows.col(part.output)),
+                      part.output < 0 ? Eigen::VectorXd(all) : Eigen::VectorXd::Ones(1)});
+  }
+  const Index groups = factors_->columns / width;
+  std::vector<char> gone(static_cast<std::size_t>(groups), 0);
+  const auto each_block_of = [&](Index group, const auto& visit) {
+    for (OpenBlock& block : blocks) {
+      const Index at = group * width - block.first;
+      if (at >= 0 && at + width <= block.inverse.rows()) visit(block, at);
+    }
+  };
+  Reduction result;
+  while (std::ssize(result.leaving) < std::min(count, groups)) {
+    Index least = -1;
+    double least_rise = 0, least_worth = 0;
+    for (Index group = 0; group < groups; ++group) {
+      if (gone[static_cast<std::size_t>(group)]) continue;
+      double rise = 0;
+      each_block_of(group, [&](const OpenBlock& block, Index at) { rise += block.rise(at, width); });
+      const double worth = price.empty() ? rise : rise / price[static_cast<std::size_t>(group)];
+      if (least >= 0 && worth >= least_worth) continue;
+      least = group;
+      least_rise = rise;
+      least_worth = worth;
+    }
+    each_block_of(least, [&](OpenBlock& block, Index at) { block.leave(at, width); });
+    gone[static_cast<std::size_t>(least)] = 1;
+    result.leaving.push_back({least, least_rise});
+  }
+  result.w.assign(w.begin(), w.end());
+  for (const OpenBlock& block : blocks) {
+    Eigen::Map<RowMajor> rows(result.w.data() + block.first * k, block.w.rows(), k);
+    if (block.output < 0) {
+      rows = block.w;
+    } else {
+      rows.col(block.output) = block.w;
+    }
+  }
+  return result;
+}
 
 void Preconditioner::apply(std::span<double> v) const {
   const std::vector<double>& share = factors_->curvature->share;

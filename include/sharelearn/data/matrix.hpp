@@ -77,6 +77,11 @@ class Grid {
     cols_ += count;
     data_.resize(static_cast<std::size_t>(stride_ * cols_), T{});
   }
+  /// Drops the last `count` columns; their room is kept.
+  void drop_columns(Index count) {
+    cols_ -= count;
+    data_.resize(static_cast<std::size_t>(stride_ * cols_));
+  }
 
  private:
   static Index padded(Index rows) {

@@ -42,7 +42,10 @@ struct FeatureGroups {
 };
 
 struct ShareBoostOptions {
-  Index features = 10;   ///< T: candidates to choose, at most
+  Index features = 10;  ///< T: candidates to choose, at most
+  /// Choose this part more than T, then let those go that are missed least, and on to one: every model of at
+  /// most T on the way back is kept in place of the rounds.
+  double surplus = 0;
   bool bias = true;      ///< an unpenalised constant, fitted alone before round 1
   Norm norm = Norm::l1;  ///< of a candidate's gradient: l1 is the paper's rule
   ChoiceRule rule = ChoiceRule::gradient;

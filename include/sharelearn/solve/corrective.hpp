@@ -23,11 +23,14 @@ struct CorrectiveOptions {
   double tolerance = 1e-8;
   /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
   double relative_gradient = 0;
+  /// Take over the curvature that the state knows where it serves: cheaper, but the expected decrease is then
+  /// less sure. Where relative_gradient ends a solve it is taken over anyway.
+  bool old_curvature = false;
   int max_iterations = 1000;
 };
 
-/// Where a solver stands: weights, the scores they give, the loss's residual there, and what lbfgs stopped by
-/// relative_gradient knows of the curvature, for the next round.
+/// Where a solver stands: weights, the scores they give, the loss's residual there, and what lbfgs knows of
+/// the curvature, for the next round.
 struct CorrectiveState {
   std::vector<double> w;
   Grid<double> scores;

@@ -23,6 +23,11 @@ class LocalColumns {
 
   /// Appends width() columns that hold V on `rows`, which ascend.
   void add_group(std::span<const std::uint32_t> rows);
+  /// The last group takes its place.
+  void drop_group(Index group) {
+    if (group + 1 < groups()) groups_[static_cast<std::size_t>(group)] = std::move(groups_.back());
+    groups_.pop_back();
+  }
 
   Index rows() const { return rows_; }
   Index width() const { return width_; }
