@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "curves.hpp"
 #include "sharelearn/run/random.hpp"
+#include "statistics.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
@@ -77,50 +79,71 @@ std::vector<std::string> order_of(const Dataset& data, std::uint64_t seed) {
   return names;
 }
 
-/// Features that ShareBoost and one-vs-rest need; below 0: the target was not reached.
-struct Needed {
-  double ours, apart;
+/// Orders of the classes that each method is tried with: one-vs-rest is the dearer one.
+struct Orders {
+  std::uint64_t ours, apart;
 };
 
-/// Features needed for each target error with `count` classes, averaged over orders of the classes.
-std::vector<Needed> needed(Run& run, const Source& source, std::size_t count, std::uint64_t orders) {
-  std::vector<Needed> sums(source.targets.size(), {0, 0});
+/// Features needed for one target error, of each order of the classes.
+struct Needed {
+  std::vector<double> of_order;
+  bool reached = true;  ///< by every order
+
+  void add(double count) {
+    of_order.push_back(count);
+    reached = reached && count >= 0;
+  }
+  double mean() const { return mean_of(of_order); }
+  /// Of the mean, as a part of it.
+  double relative_error() const {
+    return deviation_of(of_order) / std::sqrt(static_cast<double>(of_order.size())) / mean();
+  }
+  std::string text() const { return reached ? fmt::format("{:.1f}", mean()) : "not reached"; }
+};
+
+struct Methods {
+  Needed ours, apart;
+};
+
+/// Features needed for each target error with `count` classes.
+std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, const Orders& orders) {
+  std::vector<Methods> found(source.targets.size());
   const double hardest = *std::min_element(source.targets.begin(), source.targets.end());
   const auto options = [&](Index features) {
     ShareBoostOptions usual = usual_options(features, 1e-5);
     usual.corrective.relative_gradient = source.round_tolerance;
     return usual;
   };
-  for (std::uint64_t seed = 0; seed < orders; ++seed) {
+  for (std::uint64_t seed = 0; seed < std::max(orders.ours, orders.apart); ++seed) {
     std::vector<std::string> names = order_of(source.train, seed);
     names.resize(count);
     const Problem problem(source.name, of_classes(source.train, names), of_classes(source.test, names),
                           run.context().threads, source.scaling);
     const std::string key = fmt::format("{} {} by families, {} classes order {} target {}", source.name,
                                         source.pool.templates, count, seed, hardest);
-    const Curve ours = remembered(run, key + " shareboost", [&] {
-      return shareboost_curve(problem, source.pool, options(source.features), run.context(), hardest);
-    });
-    const Curve apart = remembered(run, key + " onevsrest", [&] {
-      return onevsrest_curve(problem, source.pool, options(source.each), run.context());
-    });
-    for (std::size_t t = 0; t < source.targets.size(); ++t) {
-      const auto add = [&](double& sum, double value) {
-        sum = value < 0 || sum < 0 ? -1 : sum + value / static_cast<double>(orders);
-      };
-      add(sums[t].ours, ours.needed(source.targets[t]));
-      add(sums[t].apart, apart.needed(source.targets[t]));
+    const auto keep = [&](const std::string& who, Needed Methods::*method, const auto& compute) {
+      const Curve curve = remembered(run, key + who, compute);
+      for (std::size_t t = 0; t < found.size(); ++t) (found[t].*method).add(curve.needed(source.targets[t]));
+    };
+    if (seed < orders.ours) {
+      keep(" shareboost", &Methods::ours, [&] {
+        return shareboost_curve(problem, source.pool, options(source.features), run.context(), hardest);
+      });
+    }
+    if (seed < orders.apart) {
+      keep(" onevsrest", &Methods::apart,
+           [&] { return onevsrest_curve(problem, source.pool, options(source.each), run.context()); });
     }
   }
-  return sums;
+  return found;
 }
 
-std::string number(double value) {
-  return value < 0 ? "not reached" : fmt::format("{:.1f}", value);
-}
-
-std::string ratio(double many, double few) {
-  return many < 0 || few < 0 ? "-" : fmt::format("{:.2f}", many / few);
+/// "2.9 ± 0.1": a quotient of means with its standard error.
+std::string ratio(const Needed& many, const Needed& few) {
+  if (!many.reached || !few.reached) return "-";
+  const double value = many.mean() / few.mean();
+  return fmt::format("{:.2f} ± {:.2f}", value,
+                     value * std::hypot(many.relative_error(), few.relative_error()));
 }
 
 /// One series for each target and method: ShareBoost's at 2 t, one-vs-rest's behind it.
@@ -133,26 +156,27 @@ std::vector<Series> empty_series(const std::vector<double>& targets) {
   return series;
 }
 
-void show_source(Run& run, const Source& source, const std::vector<std::size_t>& counts, std::uint64_t orders,
+void show_source(Run& run, const Source& source, const std::vector<std::size_t>& counts, const Orders& orders,
                  const std::string& stem) {
-  run.say(fmt::format("\n{}, mean of {} orders of the classes", source.name, orders));
+  run.say(fmt::format("\n{}, mean of {} orders of the classes, {} for one-vs-rest", source.name, orders.ours,
+                      orders.apart));
   Table table({"classes", "target %", "ShareBoost features", "one-vs-rest features"});
   std::vector<Series> series = empty_series(source.targets);
-  std::vector<Needed> at4, at26;
+  std::vector<Methods> at4, at26;
   for (const std::size_t count : counts) {
     // With all the classes every order is the same problem.
     const bool all = count == source.train.label.names.size();
-    const std::vector<Needed> found = needed(run, source, count, all ? 1 : orders);
+    const std::vector<Methods> found = needed(run, source, count, all ? Orders{1, 1} : orders);
     if (count == 4) at4 = found;
     if (count == 26) at26 = found;
     for (std::size_t t = 0; t < source.targets.size(); ++t) {
       table.add({fmt::format("{}", count), fmt::format("{:.0f}", 100 * source.targets[t]),
-                 number(found[t].ours), number(found[t].apart)});
-      const double values[] = {found[t].ours, found[t].apart};
+                 found[t].ours.text(), found[t].apart.text()});
+      const Needed* methods[] = {&found[t].ours, &found[t].apart};
       for (std::size_t who = 0; who < 2; ++who) {
-        if (values[who] < 0) continue;
+        if (!methods[who]->reached) continue;
         series[2 * t + who].x.push_back(static_cast<double>(count));
-        series[2 * t + who].y.push_back(values[who]);
+        series[2 * t + who].y.push_back(methods[who]->mean());
       }
     }
   }
@@ -171,7 +195,7 @@ void show_source(Run& run, const Source& source, const std::vector<std::size_t>&
 
 void shareboost_classes(Run& run) {
   const bool quick = run.settings().quick;
-  const std::uint64_t orders = quick ? 1 : 4;
+  const Orders orders = quick ? Orders{1, 1} : Orders{24, 4};
   using Counts = std::vector<std::size_t>;
   show_source(run, letters(run), quick ? Counts{4, 26} : Counts{2, 4, 8, 13, 20, 26}, orders,
               "shareboost-classes");
