@@ -19,6 +19,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/patch_predictor.hpp"
+#include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/patches.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 
@@ -33,7 +34,8 @@ struct Part {
   Index features;      // T
   double paper_error;  // percent, at that T
   double ridge;
-  int iterations;  // of a round's corrective step at most
+  Index surplus;      // templates more than T that are chosen first; 0: one a round, and none leaves
+  double last_ridge;  // where they leave
 };
 
 struct Sizes {
@@ -48,14 +50,14 @@ Sizes sizes_of(bool quick) {
     return {{{7, 160}, {5, 96}},
             50'000,
             2000,
-            {{"4,000 images", 4000, 0, 60, NAN, 2e-5, 1000},
-             {"12,000 with deformations", 4000, 2, 60, NAN, 1e-5, 4}}};
+            {{"4,000 images", 4000, 0, 60, NAN, 2e-5, 24, 2e-5},
+             {"12,000 with deformations", 4000, 2, 60, NAN, 1e-5, 0, 0}}};
   }
   return {{{7, 640}, {5, 384}},
           300'000,
           10'000,
-          {{"60,000 images", 60'000, 0, 266, 0.71, 5e-6, 1000},
-           {"360,000 with deformations", 60'000, 5, 305, 0.47, 5e-6, 4}}};
+          {{"60,000 images", 60'000, 0, 266, 0.71, 5e-6, 106, 5e-6},
+           {"360,000 with deformations", 60'000, 5, 305, 0.47, 5e-6, 0, 0}}};
 }
 
 double cpu_seconds() {
@@ -92,7 +94,7 @@ LinearModel model_of(const ShareBoostResult& result, const Classes& classes, Ind
 /// What a part's training leaves besides the model: numbers that Run::remember() can keep.
 struct Training {
   double cpu = 0, wall = 0, memory = 0;
-  std::vector<double> train_error;  // of each round
+  std::vector<double> train_error;  // of each model that is kept
   std::vector<double> numbers() const {
     std::vector<double> all{cpu, wall, memory};
     all.insert(all.end(), train_error.begin(), train_error.end());
@@ -103,74 +105,129 @@ struct Training {
   }
 };
 
-/// The images are not needed once the pool has its responses: they are let go.
-Training train(Run& run, const Sizes& sizes, const Part& part, Dataset images,
-               const std::string& model_file) {
-  ThreadPool& threads = run.context().threads;
-  const double cpu = cpu_seconds();
-  const auto start = std::chrono::steady_clock::now();
-  if (part.copies > 0) {
-    images = deform(images, {.copies = part.copies, .seed = run.settings().seed}, threads);
-  }
-  const Classes classes = classes_of(images);
-  const Index columns = images.columns();
-  PatchOptions patches;
-  patches.templates = sizes.templates;
-  patches.samples = sizes.samples;
-  patches.masks = {{.sigma = 7, .support = 0.5}};
-  patches.seed = run.settings().seed;
-  PatchPool pool(images.x, patches, threads);
-  images = Dataset();
-
-  const auto rows = static_cast<std::size_t>(pool.rows());
-  const MulticlassLogistic loss(classes.of_row, classes.count(),
-                                std::vector<double>(rows, 1.0 / static_cast<double>(rows)), 1);
-  ShareBoostOptions options;
-  options.features = part.features;
-  options.norm = Norm::l2;
-  options.penalty.ridge = part.ridge;
-  // Weights not quite optimal cost no accuracy: the next round goes on from them. The last one is solved to
-  // the end.
-  options.corrective.tolerance = 0;
-  options.corrective.relative_gradient = 0.5;
-  options.corrective.max_iterations = part.iterations;
-  options.last = CorrectiveOptions{.tolerance = 1e-7};
-  options.least_score = 0;
-  Training training;
-  const auto result = shareboost(
-      pool, loss, options, run.context(), [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
-        training.train_error.push_back(100 * error_rate(scores, classes.of_row));
-        run.context().monitor.progress(part.name, static_cast<Index>(so_far.chosen.size()), part.features,
-                                       fmt::format("training error {:.3f}%", training.train_error.back()));
-        return true;
-      });
-  save_model(model_of(result, classes, columns), model_file);
-  training.cpu = cpu_seconds() - cpu;
-  training.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  training.memory = peak_memory();
-  return training;
-}
-
-/// Test error in percent after each round: every feature is computed once.
-std::vector<double> test_curve(const LinearModel& model, const Dataset& test, const Classes& truth,
-                               ThreadPool& threads) {
+/// Values of the features on every image, in [0, 1]: each patch is computed once for all of them.
+Grid<float> patch_values(const std::vector<FeaturePtr>& of, const Dataset& images, ThreadPool& threads) {
   std::vector<const PatchFeature*> features;
-  for (const FeaturePtr& feature : model.features)
-    features.push_back(dynamic_cast<const PatchFeature*>(feature.get()));
+  for (const FeaturePtr& feature : of) features.push_back(dynamic_cast<const PatchFeature*>(feature.get()));
   const PatchEvaluator evaluator(features);
-  Grid<float> values(test.rows(), static_cast<Index>(features.size()));
-  threads.for_each(blocks_of(test.rows()), [&](Index block, int) {
+  Grid<float> values(images.rows(), static_cast<Index>(features.size()));
+  threads.for_each(blocks_of(images.rows()), [&](Index block, int) {
     PatchEvaluator::Workspace workspace(evaluator);
-    std::vector<float> image(static_cast<std::size_t>(test.columns()));
+    std::vector<float> image(static_cast<std::size_t>(images.columns()));
     std::vector<std::uint8_t> of_image(features.size());
-    const RowRange range = block_range(block, test.rows());
+    const RowRange range = block_range(block, images.rows());
     for (Index i = range.begin; i < range.end; ++i) {
-      gather_rows(test.x.dense(), {i, i + 1}, image.data());
+      gather_rows(images.x.dense(), {i, i + 1}, image.data());
       evaluator.evaluate(image, workspace, of_image.data());
       for (std::size_t f = 0; f < of_image.size(); ++f)
         values(i, static_cast<Index>(f)) = static_cast<float>(of_image[f]) / 255.0f;
     }
   });
+  return values;
+}
+
+class Trainer {
+ public:
+  Trainer(Run& run, const Sizes& sizes, const Part& part) : run_(run), sizes_(sizes), part_(part) {}
+
+  Training train(const Dataset& originals, const std::string& model_file) {
+    const double cpu = cpu_seconds();
+    const auto start = std::chrono::steady_clock::now();
+    ShareBoostResult result = choose(with_copies(originals, run_.settings().seed));
+    if (part_.surplus > 0) {
+      result = choose_again(result, with_copies(originals, run_.settings().seed + 1));
+    }
+    save_model(model_of(result, classes_of(originals), originals.columns()), model_file);
+    training_.cpu = cpu_seconds() - cpu;
+    training_.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    training_.memory = peak_memory();
+    return training_;
+  }
+
+ private:
+  Dataset with_copies(const Dataset& originals, std::uint64_t seed) const {
+    if (part_.copies == 0) return originals;
+    return deform(originals, {.copies = part_.copies, .seed = seed}, run_.context().threads);
+  }
+
+  /// Templates of the pool. The images are not needed once it has its responses: they are let go.
+  ShareBoostResult choose(Dataset images) {
+    const Classes classes = classes_of(images);
+    PatchOptions patches;
+    patches.templates = sizes_.templates;
+    patches.samples = sizes_.samples;
+    patches.masks = {{.sigma = 7, .support = 0.5}};
+    patches.seed = run_.settings().seed;
+    PatchPool pool(images.x, patches, run_.context().threads);
+    images = Dataset();
+
+    ShareBoostOptions options;
+    options.features = part_.features + part_.surplus;
+    options.norm = Norm::l2;
+    options.penalty.ridge = part_.ridge;
+    // Weights not quite optimal cost no accuracy: what follows goes on from them. The last are solved to the
+    // end.
+    options.corrective.tolerance = 0;
+    options.corrective.relative_gradient = 0.5;
+    options.corrective.max_iterations = 4;
+    options.last = CorrectiveOptions{.tolerance = 1e-7};
+    if (part_.surplus > 0) {
+      options.per_round_share = 0.03;
+      options.diverse = true;
+    } else {  // so few iterations gain nothing by a curvature for each class
+      options.corrective.own_columns = 64;
+      options.last->own_columns = 64;
+    }
+    options.least_score = 0;
+    return boost(pool, classes, options);
+  }
+
+  /// Of the templates chosen those leave that are missed least on these images.
+  ShareBoostResult choose_again(const ShareBoostResult& first, Dataset images) {
+    const Classes classes = classes_of(images);
+    const Matrix values(patch_values(first.features, images, run_.context().threads));
+    images = Dataset();
+    ColumnPool pool(values);
+    ShareBoostOptions options;
+    options.features = part_.features;
+    options.surplus = static_cast<double>(part_.surplus) / static_cast<double>(part_.features);
+    options.per_round = pool.candidates();
+    options.penalty.ridge = part_.last_ridge;
+    options.corrective = {.tolerance = 1e-6, .relative_gradient = 1e-3};
+    options.last = CorrectiveOptions{.tolerance = 1e-7};
+    options.least_score = 0;
+    ShareBoostResult result = boost(pool, classes, options);
+    for (std::size_t f = 0; f < result.chosen.size(); ++f) {
+      result.features[f] = first.features[static_cast<std::size_t>(result.chosen[f])];
+    }
+    return result;
+  }
+
+  ShareBoostResult boost(Pool& pool, const Classes& classes, const ShareBoostOptions& options) {
+    const auto rows = static_cast<std::size_t>(pool.rows());
+    const MulticlassLogistic loss(classes.of_row, classes.count(),
+                                  std::vector<double>(rows, 1.0 / static_cast<double>(rows)), 1);
+    training_.train_error.clear();
+    return shareboost(pool, loss, options, run_.context(),
+                      [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
+                        training_.train_error.push_back(100 * error_rate(scores, classes.of_row));
+                        run_.context().monitor.progress(
+                            part_.name, static_cast<Index>(so_far.chosen.size()), options.features,
+                            fmt::format("training error {:.3f}%", training_.train_error.back()));
+                        return true;
+                      });
+  }
+
+  Run& run_;
+  const Sizes& sizes_;
+  const Part& part_;
+  Training training_;
+};
+
+/// Test error in percent of each stage but the first.
+std::vector<double> test_curve(const LinearModel& model, const Dataset& test, const Classes& truth,
+                               ThreadPool& threads) {
+  const Grid<float> values = patch_values(model.features, test, threads);
   std::vector<double> curve;
   Grid<double> scores(test.rows(), truth.count());
   for (std::size_t s = 1; s < model.stages.size(); ++s) {
@@ -220,15 +277,19 @@ void draw_mistakes(Run& run, const Dataset& test, const Classes& truth,
   run.say(fmt::format("the {} misclassified test images (Fig. 6): {}", mistakes.size(), file));
 }
 
-std::string at_round(const std::vector<double>& curve, std::size_t round) {
-  return curve.size() >= round ? fmt::format("{:.2f}", curve[round - 1]) : "";
+/// The error of the largest model with at most `most` templates; nothing if the path ends before.
+std::string error_at(const Series& curve, double most) {
+  if (curve.x.empty() || curve.x.back() < most) return "";
+  std::size_t at = 0;
+  while (at + 1 < curve.x.size() && curve.x[at + 1] <= most) ++at;
+  return fmt::format("{:.2f}", curve.y[at]);
 }
 
-/// The first round from which on the error is below 1%.
-std::string below_one_percent(const std::vector<double>& curve) {
-  std::size_t round = curve.size();
-  while (round > 0 && curve[round - 1] < 1) --round;
-  return round < curve.size() ? fmt::format("{}", round + 1) : "never";
+/// The number of templates from which on the error is below 1%.
+std::string below_one_percent(const Series& curve) {
+  std::size_t at = curve.y.size();
+  while (at > 0 && curve.y[at - 1] < 1) --at;
+  return at < curve.y.size() ? fmt::format("{}", curve.x[at]) : "never";
 }
 
 struct Outcome {
@@ -241,12 +302,15 @@ Outcome report_part(Run& run, const Part& part, const Training& training, Linear
                     const Dataset& test, const std::string& stem) {
   ThreadPool& threads = run.context().threads;
   const Classes truth = classes_of(test, model.names);
-  const std::vector<double> curve = test_curve(model, test, truth, threads);
-  Table rounds({"test error, % after round", "10", "30", "75", "150", "266", "305", "below 1% from"});
+  Series curve{"test", {}, test_curve(model, test, truth, threads)};
+  for (std::size_t s = 1; s < model.stages.size(); ++s) {
+    curve.x.push_back(static_cast<double>(model.stages[s].features));
+  }
+  Table rounds({"test error, % with", "10", "30", "75", "150", "266", "305", "below 1% from"});
   rounds.add({"paper (Fig. 4, text)", "", "", "< 1", "", part.copies == 0 ? "0.71" : "",
               part.copies > 0 ? "0.47" : "", "75"});
   std::vector<std::string> ours{"ours"};
-  for (const std::size_t round : {10u, 30u, 75u, 150u, 266u, 305u}) ours.push_back(at_round(curve, round));
+  for (const double templates : {10, 30, 75, 150, 266, 305}) ours.push_back(error_at(curve, templates));
   ours.push_back(below_one_percent(curve));
   rounds.add(ours);
   run.say(fmt::format("\n## {}: {} templates", part.name, model.features.size()));
@@ -254,16 +318,14 @@ Outcome report_part(Run& run, const Part& part, const Training& training, Linear
   run.say(fmt::format("training: {:.0f} CPU seconds, {:.0f} s, {:.2f} GB at the peak; training error {:.3f}%",
                       training.cpu, training.wall, training.memory, training.train_error.back()));
 
-  std::vector<double> x;
-  for (std::size_t t = 1; t <= curve.size(); ++t) x.push_back(static_cast<double>(t));
   run.show(Plot{"ShareBoost on MNIST, " + part.name,
                 "templates",
                 "error, %",
                 false,
                 true,
-                {{"training", x, training.train_error},
-                 {"test", x, curve},
-                 {"paper, last round", {x.back()}, {part.paper_error}, true, true}}},
+                {{"training", curve.x, training.train_error},
+                 curve,
+                 {"paper, last round", {curve.x.back()}, {part.paper_error}, true, true}}},
            stem + "-curve");
 
   const auto predictor = PatchPredictor::of(model);
@@ -271,7 +333,7 @@ Outcome report_part(Run& run, const Part& part, const Training& training, Linear
   const std::vector<std::int32_t> in_float = predicted_classes(float_scores(model, test, threads));
   Index same = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) same += predicted[i] == in_float[i] ? 1 : 0;
-  const Outcome outcome{curve.back(), predictor->multiply_adds(), microseconds_an_image(*predictor, test)};
+  const Outcome outcome{curve.y.back(), predictor->multiply_adds(), microseconds_an_image(*predictor, test)};
   Table prediction({"prediction of one image", "ours", "paper"});
   prediction.add({"multiply-adds, million",
                   fmt::format("{:.2f}", 1e-6 * static_cast<double>(outcome.multiply_adds)), "3.3"});
@@ -319,11 +381,12 @@ void shareboost_mnist(Run& run) {
   std::vector<Outcome> outcomes;
   for (const Part& part : sizes.parts) {
     const std::string stem = fmt::format("shareboost-mnist-{}", part.rows * (1 + part.copies));
-    const std::string key = fmt::format("{}-{}-{}", stem, part.features, run.settings().seed);
+    const std::string key =
+        fmt::format("{}-{}+{}-{}", stem, part.features, part.surplus, run.settings().seed);
     const std::string model_file = fmt::format("{}/{}.model", run.settings().out, key);
     const auto compute = [&] {
-      return train(run, sizes, part, first_rows(run.read("mnist/train-images-idx3-ubyte.gz"), part.rows),
-                   model_file)
+      return Trainer(run, sizes, part)
+          .train(first_rows(run.read("mnist/train-images-idx3-ubyte.gz"), part.rows), model_file)
           .numbers();
     };
     std::vector<double> numbers = run.remember(key, compute);

@@ -67,7 +67,8 @@ std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& pr
   if ((options.relative_gradient > 0 || options.old_curvature) && state.preconditioner) {
     taken_over = state.preconditioner->extended(problem);
   }
-  return taken_over ? taken_over : std::make_shared<const Preconditioner>(problem, state.scores);
+  return taken_over ? taken_over
+                    : std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
     report.expected_decrease = expected_decrease(*preconditioner, gradient);
     if (finished(options, first_norm, gradient, report)) break;
     if (report.iterations > 0 && report.iterations % kRefreshIterations == 0) {
-      preconditioner = std::make_shared<const Preconditioner>(problem, state.scores);
+      preconditioner = std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
       memory.clear();
     }
     Vector direction = memory.direction(gradient, *preconditioner);

@@ -9,8 +9,7 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kOwnColumns = 400;      // up to here a factor an output ...
-constexpr Index kOwnEntries = 4 << 20;  // ... if they have no more entries together
+constexpr Index kOwnEntries = 4 << 20;  // of the factors of all outputs together, at most
 constexpr Index kWholeColumns = 1024;   // up to here one factor for all columns
 constexpr Index kBlockColumns = 64;     // beyond, factors of this many
 constexpr Index kPanel = 16;            // columns of X' D X computed together
@@ -18,8 +17,8 @@ constexpr double kMostGrowth = 1.25;    // columns over those at hand when D was
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-bool has_own_factors(Index columns, Index outputs) {
-  return columns <= kOwnColumns && columns * columns * outputs <= kOwnEntries;
+bool has_own_factors(Index columns, Index outputs, Index own_columns) {
+  return columns <= own_columns && columns * columns * outputs <= kOwnEntries;
 }
 
 /// Diagonals D, one for all outputs or one each, and the outputs' shares s.
@@ -134,7 +133,8 @@ struct Preconditioner::Factors {
   };
   Index columns_at_first;  // when D was taken
   Index columns;
-  double penalty;  // its curvature
+  Index own_columns;  // up to so many a factor an output
+  double penalty;     // its curvature
   std::shared_ptr<const Curvature> curvature;
   bool block_diagonal;
   std::vector<Part> parts;  // of local columns: one a group, and the bias last
@@ -142,11 +142,14 @@ struct Preconditioner::Factors {
 
 Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
 
-Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores) : Preconditioner() {
+Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores, Index own_columns)
+    : Preconditioner() {
   const Index columns = problem.columns();
-  const bool own = !problem.local() && has_own_factors(columns, problem.outputs());
+  const bool own = !problem.local() && has_own_factors(columns, problem.outputs(), own_columns);
   const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own));
-  *factors_ = {columns, columns, problem.penalty().curvature_bound(), curvature, columns > kWholeColumns, {}};
+  *factors_ = {
+      columns, columns, own_columns, problem.penalty().curvature_bound(), curvature, columns > kWholeColumns,
+      {}};
   if (problem.local()) {
     factor_groups(problem, nullptr);
   } else {
@@ -157,7 +160,7 @@ Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>&
 void Preconditioner::factor_columns(const DesignProblem& problem) {
   const Index columns = problem.columns();
   const Grid<float>& diagonal = factors_->curvature->diagonal;
-  const bool own = has_own_factors(columns, problem.outputs());
+  const bool own = has_own_factors(columns, problem.outputs(), factors_->own_columns);
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
@@ -197,14 +200,20 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
   const double most = kMostGrowth * static_cast<double>(factors_->columns_at_first);
   if (static_cast<double>(columns) > most) return nullptr;
   std::unique_ptr<Preconditioner> larger(new Preconditioner);
-  *larger->factors_ = {factors_->columns_at_first, columns, factors_->penalty,
-                       factors_->curvature,        false,   {}};
+  *larger->factors_ = {factors_->columns_at_first,
+                       columns,
+                       factors_->own_columns,
+                       factors_->penalty,
+                       factors_->curvature,
+                       false,
+                       {}};
   if (problem.local()) {
     larger->factor_groups(problem, factors_.get());
     return larger;
   }
-  const bool was_own = has_own_factors(factors_->columns, problem.outputs());
-  if (columns > kWholeColumns || was_own != has_own_factors(columns, problem.outputs())) return nullptr;
+  const bool was_own = has_own_factors(factors_->columns, problem.outputs(), factors_->own_columns);
+  const bool is_own = has_own_factors(columns, problem.outputs(), factors_->own_columns);
+  if (columns > kWholeColumns || was_own != is_own) return nullptr;
   const Grid<float>& diagonal = factors_->curvature->diagonal;
   for (const Factors::Part& part : factors_->parts) {
     const float* d = diagonal.column(std::max<Index>(part.output, 0));
@@ -220,11 +229,18 @@ std::unique_ptr<Preconditioner> Preconditioner::restricted(const std::vector<Ind
   const Index count = std::ssize(columns);
   const bool too_few =
       kMostGrowth * static_cast<double>(count) < static_cast<double>(factors_->columns_at_first);
-  const bool same_form = has_own_factors(factors_->columns, outputs) == has_own_factors(count, outputs) &&
-                         !factors_->block_diagonal;
+  const bool was_own = has_own_factors(factors_->columns, outputs, factors_->own_columns);
+  const bool same_form =
+      was_own == has_own_factors(count, outputs, factors_->own_columns) && !factors_->block_diagonal;
   if (too_few || !same_form) return nullptr;
   std::unique_ptr<Preconditioner> smaller(new Preconditioner);
-  *smaller->factors_ = {factors_->columns_at_first, count, factors_->penalty, factors_->curvature, false, {}};
+  *smaller->factors_ = {factors_->columns_at_first,
+                        count,
+                        factors_->own_columns,
+                        factors_->penalty,
+                        factors_->curvature,
+                        false,
+                        {}};
   std::vector<Index> kept = columns;
   if (factors_->parts.front().size() > factors_->columns) kept.push_back(factors_->columns);  // the bias
   for (const Factors::Part& part : factors_->parts) {

@@ -26,6 +26,8 @@ struct CorrectiveOptions {
   /// Take over the curvature that the state knows where it serves: cheaper, but the expected decrease is then
   /// less sure. Where relative_gradient ends a solve it is taken over anyway.
   bool old_curvature = false;
+  /// Up to so many columns lbfgs keeps a curvature for each output, beyond one for all (Preconditioner).
+  Index own_columns = Preconditioner::kOwnColumns;
   int max_iterations = 1000;
 };
 

@@ -30,7 +30,9 @@ struct Reduction {
 
 class Preconditioner {
  public:
-  Preconditioner(const DesignProblem& problem, const Grid<double>& scores);
+  static constexpr Index kOwnColumns = 400;  ///< up to here a factor an output, unless told otherwise
+
+  Preconditioner(const DesignProblem& problem, const Grid<double>& scores, Index own_columns = kOwnColumns);
   ~Preconditioner();
   /// With the columns that the problem has gained since this was built; null where they are too many for the
   /// old D, or another form of H serves their number better.
