@@ -121,6 +121,30 @@ Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index pen
   return cholesky;
 }
 
+/// A block of H^-1 and the weights of its columns, as groups leave.
+struct OpenBlock {
+  Index first;              // its first column
+  Index output;             // of own factors; -1: all outputs
+  Eigen::MatrixXd inverse;  // without the groups that have left
+  RowMajor w;               // [column][output], or one output
+  Eigen::VectorXd share;    // of the outputs in w
+
+  /// The small matrix ((H^-1)_JJ)^-1 times v, for columns [at, at + width) of the block.
+  Eigen::MatrixXd without(Index at, Index width, const Eigen::MatrixXd& v) const {
+    return inverse.block(at, at, width, width).llt().solve(v);
+  }
+  double rise(Index at, Index width) const {
+    const Eigen::MatrixXd own = w.middleRows(at, width);
+    return 0.5 * (own.cwiseProduct(without(at, width, own)) * share).sum();
+  }
+  void leave(Index at, Index width) {
+    const Eigen::MatrixXd reach = inverse.middleCols(at, width);
+    w -= reach * without(at, width, w.middleRows(at, width));
+    inverse -= reach * without(at, width, reach.transpose());
+    w.middleRows(at, width).setZero();
+  }
+};
+
 }  // namespace
 
 struct Preconditioner::Factors {
@@ -138,6 +162,18 @@ struct Preconditioner::Factors {
   std::shared_ptr<const Curvature> curvature;
   bool block_diagonal;
   std::vector<Part> parts;  // of local columns: one a group, and the bias last
+
+  /// Whether H of `count` columns has the form that it has here.
+  bool keeps_form(Index count) const {
+    const bool own = parts.front().output >= 0;
+    return own == has_own_factors(count, std::ssize(curvature->share), own_columns);
+  }
+  /// The same D for `count` columns; no parts yet.
+  std::unique_ptr<Preconditioner> with_columns(Index count) const {
+    std::unique_ptr<Preconditioner> result(new Preconditioner);
+    *result->factors_ = {columns_at_first, count, own_columns, penalty, curvature, false, {}};
+    return result;
+  }
 };
 
 Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
@@ -199,21 +235,12 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
   const Index columns = problem.columns();
   const double most = kMostGrowth * static_cast<double>(factors_->columns_at_first);
   if (static_cast<double>(columns) > most) return nullptr;
-  std::unique_ptr<Preconditioner> larger(new Preconditioner);
-  *larger->factors_ = {factors_->columns_at_first,
-                       columns,
-                       factors_->own_columns,
-                       factors_->penalty,
-                       factors_->curvature,
-                       false,
-                       {}};
+  auto larger = factors_->with_columns(columns);
   if (problem.local()) {
     larger->factor_groups(problem, factors_.get());
     return larger;
   }
-  const bool was_own = has_own_factors(factors_->columns, problem.outputs(), factors_->own_columns);
-  const bool is_own = has_own_factors(columns, problem.outputs(), factors_->own_columns);
-  if (columns > kWholeColumns || was_own != is_own) return nullptr;
+  if (columns > kWholeColumns || !factors_->keeps_form(columns)) return nullptr;
   const Grid<float>& diagonal = factors_->curvature->diagonal;
   for (const Factors::Part& part : factors_->parts) {
     const float* d = diagonal.column(std::max<Index>(part.output, 0));
@@ -225,22 +252,11 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
 }
 
 std::unique_ptr<Preconditioner> Preconditioner::restricted(const std::vector<Index>& columns) const {
-  const auto outputs = static_cast<Index>(factors_->curvature->share.size());
   const Index count = std::ssize(columns);
-  const bool too_few =
-      kMostGrowth * static_cast<double>(count) < static_cast<double>(factors_->columns_at_first);
-  const bool was_own = has_own_factors(factors_->columns, outputs, factors_->own_columns);
-  const bool same_form =
-      was_own == has_own_factors(count, outputs, factors_->own_columns) && !factors_->block_diagonal;
-  if (too_few || !same_form) return nullptr;
-  std::unique_ptr<Preconditioner> smaller(new Preconditioner);
-  *smaller->factors_ = {factors_->columns_at_first,
-                        count,
-                        factors_->own_columns,
-                        factors_->penalty,
-                        factors_->curvature,
-                        false,
-                        {}};
+  const bool too_few = count == 0 || kMostGrowth * static_cast<double>(count) <
+                                         static_cast<double>(factors_->columns_at_first);
+  if (too_few || factors_->block_diagonal || !factors_->keeps_form(count)) return nullptr;
+  auto smaller = factors_->with_columns(count);
   std::vector<Index> kept = columns;
   if (factors_->parts.front().size() > factors_->columns) kept.push_back(factors_->columns);  // the bias
   for (const Factors::Part& part : factors_->parts) {
@@ -255,34 +271,6 @@ bool Preconditioner::is_block_diagonal() const {
 }
 
 Preconditioner::~Preconditioner() = default;
-
-namespace {
-
-/// A block of H^-1 and the weights of its columns, as groups leave.
-struct OpenBlock {
-  Index first;              // its first column
-  Index output;             // of own factors; -1: all outputs
-  Eigen::MatrixXd inverse;  // without the groups that have left
-  RowMajor w;               // [column][output], or one output
-  Eigen::VectorXd share;    // of the outputs in w
-
-  /// The small matrix ((H^-1)_JJ)^-1 times v, for columns [at, at + width) of the block.
-  Eigen::MatrixXd without(Index at, Index width, const Eigen::MatrixXd& v) const {
-    return inverse.block(at, at, width, width).llt().solve(v);
-  }
-  double rise(Index at, Index width) const {
-    const Eigen::MatrixXd own = w.middleRows(at, width);
-    return 0.5 * (own.cwiseProduct(without(at, width, own)) * share).sum();
-  }
-  void leave(Index at, Index width) {
-    const Eigen::MatrixXd reach = inverse.middleCols(at, width);
-    w -= reach * without(at, width, w.middleRows(at, width));
-    inverse -= reach * without(at, width, reach.transpose());
-    w.middleRows(at, width).setZero();
-  }
-};
-
-}  // namespace
 
 Reduction Preconditioner::reduce(std::span<const double> w, Index width, std::span<const double> price,
                                  Index count) const {

@@ -13,11 +13,8 @@
 namespace sharelearn {
 namespace {
 
-using test::kClasses;
-using test::kColumns;
-using test::kRows;
-using test::run;
-using Problem = test::ShareBoostProblem;
+using namespace test;  // the problem, its sizes and run()
+using Problem = ShareBoostProblem;
 
 /// Two classes told by column 0 - column 1. Column 2 says nearly as much as either of them can with it, and
 /// so is taken first, but is not needed once both are there; column 3 repeats column 0; column 4 is noise.

@@ -11,11 +11,8 @@
 namespace sharelearn {
 namespace {
 
-using test::kClasses;
-using test::kColumns;
-using test::kRows;
-using test::run;
-using Problem = test::ShareBoostProblem;
+using namespace test;  // the problem, its sizes and run()
+using Problem = ShareBoostProblem;
 
 TEST(ShareBoostRounds, several_features_a_round_are_the_first_of_the_ranking) {
   const Problem problem(13);

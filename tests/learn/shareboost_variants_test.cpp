@@ -11,11 +11,8 @@
 namespace sharelearn {
 namespace {
 
-using test::kClasses;
-using test::kColumns;
-using test::kRows;
-using test::run;
-using Problem = test::ShareBoostProblem;
+using namespace test;  // the problem, its sizes and run()
+using Problem = ShareBoostProblem;
 
 /// The scores after the first round, and what it chose.
 struct Start {

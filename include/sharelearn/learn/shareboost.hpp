@@ -68,9 +68,11 @@ struct ShareBoostOptions {
 /// The model after one round; round 0 is the bias alone.
 struct ShareBoostStage {
   std::vector<Index> candidates;  ///< chosen in this round
-  double score = 0;               ///< of the first of them: a norm, or a decrease of the objective
-  std::vector<double> weights;    ///< [column][class] of all columns so far
-  std::vector<double> bias;       ///< empty without bias
+  /// Of the first of them: a norm, or a decrease of the objective. With a surplus: what the objective is
+  /// expected to rise by without them.
+  double score = 0;
+  std::vector<double> weights;  ///< [column][class] of all columns so far
+  std::vector<double> bias;     ///< empty without bias
   CorrectiveReport report;
   double seconds = 0;  ///< since the start
 };
