@@ -24,7 +24,7 @@ class DescribeCommand : public Command {
   }
   int run() override {
     const ModelPtr model = load_model(model_);
-    if (features_ >= 0) use_features(*model, features_);
+    if (features_ >= 0) show_features(*model);
     fmt::print("method {}\n", model->about.value("method", "unknown"));
     if (model->about.contains("summary")) {
       for (const auto& [key, value] : model->about["summary"].items())
@@ -36,12 +36,27 @@ class DescribeCommand : public Command {
   }
 
  private:
+  void show_features(Model& model) const;
   void print_bounds(const Model& model) const;
   std::string model_;
   Index features_ = -1;
   bool bounds_ = false;
   double delta_ = 0.05;
 };
+
+/// What a model says of its training holds for the features it was saved with: for others only the candidates
+/// stay true.
+void DescribeCommand::show_features(Model& model) const {
+  const Index saved = model.features_used();
+  use_features(model, features_);
+  if (model.features_used() == saved || !model.about.contains("summary")) return;
+  nlohmann::json kept = nlohmann::json::object();
+  if (model.about["summary"].contains("candidates")) {
+    kept["candidates"] = model.about["summary"]["candidates"];
+  }
+  kept["features_used"] = model.features_used();
+  model.about["summary"] = std::move(kept);
+}
 
 /// Theorems 1 and 2 of paper 000 with the model's own figures; W* of Theorem 2 is the model's W.
 void DescribeCommand::print_bounds(const Model& model) const {
