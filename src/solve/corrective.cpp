@@ -46,6 +46,7 @@ bool finished(const CorrectiveOptions& options, double first_norm, const Vector&
 Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
                  CorrectiveState& state, Grid<double>& trial_scores, CorrectiveReport& report,
                  bool& stalled) {
+  problem.centre(direction);
   Vector next(gradient.size());
   CorrectivePoint end{trial_scores, state.residual, next};
   const int before = report.evaluations;
@@ -65,6 +66,24 @@ Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& d
   return next;
 }
 
+/// Rows times variables up to which Newton's method confirms an optimum.
+constexpr double kConfirmed = 1 << 20;
+
+/// Where outputs are nearly separated the preconditioner promises far too little, so that lbfgs ends early;
+/// Newton's method knows the curvature. On small problems that is worth its price.
+static CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options,
+                                  CorrectiveState& state, const CorrectiveReport& found) {
+  const double size = static_cast<double>(problem.rows()) * static_cast<double>(problem.variables());
+  const bool rough = options.relative_gradient > 0 || options.old_curvature;
+  if (rough || size > kConfirmed || found.iterations >= options.max_iterations) return found;
+  options.max_iterations -= found.iterations;
+  CorrectiveReport report = newton(problem, options, state, 1e-3);
+  report.iterations += found.iterations;
+  report.evaluations += found.evaluations;
+  report.passes += found.passes;
+  return report;
+}
+
 }  // namespace corrective
 
 CorrectiveReport minimise(const DesignProblem& problem, const CorrectiveOptions& options,
@@ -73,7 +92,7 @@ CorrectiveReport minimise(const DesignProblem& problem, const CorrectiveOptions&
     case CorrectiveMethod::newton:
       return corrective::newton(problem, options, state);
     case CorrectiveMethod::lbfgs:
-      return corrective::lbfgs(problem, options, state);
+      return corrective::confirmed(problem, options, state, corrective::lbfgs(problem, options, state));
     case CorrectiveMethod::nesterov:
       return corrective::nesterov(problem, options, state);
   }

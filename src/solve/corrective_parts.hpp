@@ -26,8 +26,10 @@ bool finished(const CorrectiveOptions& options, double first_norm, const Vector&
 Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
                  CorrectiveState& state, Grid<double>& trial_scores, CorrectiveReport& report, bool& stalled);
 
+/// `loosest`: how far a step may be from the Newton step, residual over gradient in the preconditioner's
+/// norm.
 CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
-                        CorrectiveState& state);
+                        CorrectiveState& state, double loosest = 0.25);
 CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,
                        CorrectiveState& state);
 CorrectiveReport nesterov(const DesignProblem& problem, const CorrectiveOptions& options,

@@ -151,6 +151,17 @@ void DesignProblem::hessian_times_local(const Grid<double>& state, std::span<con
   gradient(product, out);
 }
 
+void DesignProblem::centre(std::span<double> v) const {
+  if (!loss_.shift_invariant()) return;
+  const auto k = static_cast<std::size_t>(outputs());
+  const std::size_t penalised = penalty_.is_zero() ? 0 : static_cast<std::size_t>(columns_) * k;
+  for (std::size_t a = penalised; a < v.size(); a += k) {
+    const auto column = v.subspan(a, k);
+    const double mean = std::accumulate(column.begin(), column.end(), 0.0) / static_cast<double>(k);
+    for (double& value : column) value -= mean;
+  }
+}
+
 double DesignProblem::add_penalty(std::span<const double> w, std::span<double> gradient) const {
   if (penalty_.is_zero()) return 0;
   const auto k = static_cast<std::size_t>(outputs());

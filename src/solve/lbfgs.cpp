@@ -15,6 +15,7 @@ constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the 
 class Memory {
  public:
   void clear() { pairs_.clear(); }
+  bool empty() const { return pairs_.empty(); }
   void add(Vector step, Vector change) {
     const double curvature = dot(step, change);
     if (!(curvature > 1e-300)) return;
@@ -81,14 +82,20 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   std::shared_ptr<const Preconditioner> preconditioner = preconditioner_for(problem, options, state);
   Memory memory;
   Grid<double> trial_scores(problem.rows(), problem.outputs());
+  const auto refresh = [&] {
+    preconditioner = std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
+    memory.clear();
+  };
   for (bool stalled = false; !stalled;) {
-    report.expected_decrease = expected_decrease(*preconditioner, gradient);
-    if (finished(options, first_norm, gradient, report)) break;
-    if (report.iterations > 0 && report.iterations % kRefreshIterations == 0) {
-      preconditioner = std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
-      memory.clear();
-    }
     Vector direction = memory.direction(gradient, *preconditioner);
+    report.expected_decrease =
+        std::max(expected_decrease(*preconditioner, gradient), -dot(direction, gradient) / 2);
+    if (finished(options, first_norm, gradient, report)) break;
+    const bool spoilt = -dot(direction, gradient) > 2 * report.objective;
+    if (!memory.empty() && (spoilt || report.iterations % kRefreshIterations == 0)) {
+      refresh();
+      direction = memory.direction(gradient, *preconditioner);
+    }
     if (!(dot(direction, gradient) < 0)) break;  // no descent left in what the numbers can show
     Vector next = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     Vector change(next);

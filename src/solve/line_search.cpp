@@ -10,7 +10,8 @@ namespace {
 constexpr double kFlatEnough = 0.5;   // of the first slope
 constexpr double kSufficient = 1e-4;  // Armijo's share of the promised decrease
 constexpr double kNoise = 1e-14;      // rounding of the objective, relative
-constexpr int kMostTrials = 25;
+constexpr int kMostTrials = 40;
+constexpr int kSecants = 6;  // trials after which the secant is not trusted alone
 constexpr double kGrowth = 4;
 
 }  // namespace
@@ -32,14 +33,22 @@ Trial LineSearch::at(double step, CorrectivePoint& end) {
 Trial LineSearch::run(double first_value, double first_slope, CorrectivePoint& end, int& evaluations) {
   Trial low{0, first_value, 0, first_slope};
   Trial high{};
+  Trial best = low;
   bool bracketed = false;
-  double step = 1;
+  // The objective cannot fall below zero, so that a parabola that has its minimum farther than this is wrong:
+  // where the curvature vanishes, on separated rows, a whole step would lead astray.
+  double step = std::min(1.0, 2 * first_value / std::abs(first_slope));
   for (int trials = 1;; ++trials) {
     const Trial trial = at(step, end);
     ++evaluations;
     const double enough = first_value + kSufficient * step * first_slope + kNoise * std::abs(first_value);
     const bool flat = std::abs(trial.slope) <= kFlatEnough * std::abs(first_slope);
-    if ((flat && trial.value <= enough) || trials == kMostTrials) return trial;
+    if (flat && trial.value <= enough) return trial;
+    if (trial.value < best.value) best = trial;
+    if (trials == kMostTrials) {
+      ++evaluations;
+      return at(best.step, end);
+    }
     if (trial.slope > 0 || !(trial.value <= enough)) {
       high = trial;
       bracketed = true;
@@ -49,8 +58,10 @@ Trial LineSearch::run(double first_value, double first_slope, CorrectivePoint& e
     if (bracketed) {
       const double secant = low.step - low.slope * (high.step - low.step) / (high.slope - low.slope);
       const double width = high.step - low.step;
-      step = high.slope > 0 ? std::clamp(secant, low.step + 0.1 * width, high.step - 0.1 * width)
-                            : low.step + 0.5 * width;
+      // Far from a parabola the secant closes in from one side only: then every other cut is in the middle.
+      const bool by_secant = high.slope > 0 && (trials <= kSecants || trials % 2 == 0);
+      step = by_secant ? std::clamp(secant, low.step + 0.1 * width, high.step - 0.1 * width)
+                       : low.step + 0.5 * width;
     } else {
       step *= kGrowth;
     }

@@ -26,8 +26,9 @@ class LineSearch {
  public:
   LineSearch(const DesignProblem& problem, const CorrectiveState& start, std::span<const double> direction);
 
-  /// Finds a step whose slope is at most half the first one's. Leaves the trial's scores, residual and
-  /// gradient (of the objective) in `end`. `first_slope` is the derivative at step 0 (negative).
+  /// Finds a step whose slope is at most half the first one's, or else the best of those tried, which may be
+  /// none: 0. Leaves the trial's scores, residual and gradient (of the objective, which must not be negative
+  /// anywhere) in `end`. `first_slope` is the derivative at step 0 (negative).
   Trial run(double first_value, double first_slope, CorrectivePoint& end, int& evaluations);
 
  private:

@@ -9,7 +9,6 @@ namespace sharelearn::corrective {
 namespace {
 
 constexpr int kMostInner = 100;
-constexpr double kLoosest = 0.25;  // inner residual over outer gradient, in the preconditioner's norm
 
 /// The Hessian at the current scores.
 class Hessian {
@@ -46,7 +45,10 @@ Vector solve(const Hessian& hessian, const Preconditioner& preconditioner, const
     hessian.times(search, product);
     report.passes += 2;
     const double curvature = dot(search, product);
-    if (!(curvature > 0)) break;
+    if (!(curvature > 0)) {  // none left in what the numbers can show: downhill is all there is to know
+      if (inner == 0) direction = search;
+      break;
+    }
     const double step = size / curvature;
     for (std::size_t v = 0; v < direction.size(); ++v) {
       direction[v] += step * search[v];
@@ -64,18 +66,22 @@ Vector solve(const Hessian& hessian, const Preconditioner& preconditioner, const
 }  // namespace
 
 CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
-                        CorrectiveState& state) {
+                        CorrectiveState& state, double loosest) {
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
   const double first_norm = std::sqrt(dot(gradient, gradient));
   Grid<double> trial_scores(problem.rows(), problem.outputs());
-  const Preconditioner preconditioner(problem, state.scores);
-  const double first_decrease = expected_decrease(preconditioner, gradient);
+  double first_decrease = 0;
   report.gradient_norm = first_norm;
   for (bool stalled = false; !stalled && !report.converged && report.iterations < options.max_iterations;) {
     const Hessian hessian(problem, state);
-    const double left = std::sqrt(expected_decrease(preconditioner, gradient) / first_decrease);
-    Vector direction = solve(hessian, preconditioner, gradient, std::min(kLoosest, std::sqrt(left)), report);
+    // Taken anew: rows that were separated when it was taken would rule the norm in which the system is
+    // solved, once they no longer are.
+    const Preconditioner preconditioner(problem, state.scores);
+    const double decrease = expected_decrease(preconditioner, gradient);
+    if (report.iterations == 0) first_decrease = decrease;
+    const double left = first_decrease > 0 ? std::sqrt(decrease / first_decrease) : 0;
+    Vector direction = solve(hessian, preconditioner, gradient, std::min(loosest, std::sqrt(left)), report);
     report.expected_decrease = std::max(0.0, -dot(direction, gradient) / 2);
     if (report.expected_decrease > 0) {
       gradient = take_step(problem, gradient, direction, state, trial_scores, report, stalled);

@@ -107,16 +107,17 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Inde
   return gram;
 }
 
-/// Factor of gram + penalty. Where rounding made it indefinite (columns that repeat each other) its diagonal
-/// alone, which still evens out the scales.
+/// Factor of gram + penalty, each column damped a little by its own size: columns may be of very different
+/// scales. Where rounding made it indefinite (columns that repeat each other) its diagonal alone, doubled,
+/// which still evens out the scales.
 Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index penalised, double penalty) {
-  const double typical = gram.trace() / static_cast<double>(gram.rows());
   for (Index a = 0; a < gram.rows(); ++a) {
-    gram(a, a) += (typical > 0 ? 1e-8 * typical : 1.0) + (a < penalised ? penalty : 0);
+    const double own = gram(a, a);
+    gram(a, a) += (own > 0 ? 1e-8 * own : 1.0) + (a < penalised ? penalty : 0);
   }
   Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky(gram);
   if (cholesky.info() != Eigen::Success) {
-    cholesky.compute(Eigen::MatrixXd((gram.diagonal().array() + typical).matrix().asDiagonal()));
+    cholesky.compute(Eigen::MatrixXd((2 * gram.diagonal()).asDiagonal()));
   }
   return cholesky;
 }

@@ -150,6 +150,85 @@ TEST(Corrective, separable_data_stops_with_finite_weights) {
   for (const double w : state.w) EXPECT_LT(std::abs(w), 100);
 }
 
+/// Classes around centres of their own, most of them separable.
+struct Blobs {
+  std::vector<std::int32_t> label;
+  DenseMatrix x;
+  MulticlassLogistic loss;
+  Blobs(Index rows, Index columns, Index classes, std::uint64_t seed)
+      : label(static_cast<std::size_t>(rows)),
+        x(test::random_dense(rows, columns, seed)),
+        loss(labels(classes), classes, test::equal_weights(rows), 1) {
+    const DenseMatrix centre = test::random_dense(classes, columns, seed + 1000);
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < columns; ++j) x(i, j) += 4 * centre(label[static_cast<std::size_t>(i)], j);
+    }
+  }
+  std::vector<std::int32_t> labels(Index classes) {
+    for (std::size_t i = 0; i < label.size(); ++i) {
+      label[i] = static_cast<std::int32_t>(static_cast<Index>(i) % classes);
+    }
+    return label;
+  }
+};
+
+/// As ShareBoost does it: a column more, and on from the weights before. Once the curvature has vanished a
+/// whole Newton step leads anywhere.
+TEST(Corrective, on_classes_that_can_be_separated_the_objective_falls_all_the_way) {
+  ThreadPool threads(1);
+  const SmoothPenalty none;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Index classes = 3 + static_cast<Index>(seed % 4);
+    const Blobs p(seed % 2 == 0 ? 12 : 60, 6, classes, seed);
+    for (const auto method : {CorrectiveMethod::lbfgs, CorrectiveMethod::newton}) {
+      CorrectiveState state{std::vector<double>(static_cast<std::size_t>(classes), 0.0), {}, {}};
+      double before = 1e300;
+      for (Index columns = 0; columns <= 6; ++columns) {
+        const DesignProblem problem(p.x, columns, p.loss, true, none, threads);
+        const CorrectiveReport report = minimise(problem, {.method = method}, state);
+        EXPECT_LE(report.objective, before + 1e-12) << "seed " << seed << ", " << columns << " columns";
+        before = report.objective;
+        state.w.insert(state.w.end() - classes, static_cast<std::size_t>(classes), 0.0);
+      }
+      EXPECT_LT(before, 1e-6) << seed;
+    }
+  }
+}
+
+/// The optimum does not depend on the units of a column.
+TEST(Corrective, columns_of_very_different_scales_have_the_optimum_of_equal_ones) {
+  ThreadPool threads(1);
+  const SmoothPenalty none;
+  Problem p(200, 4, 3, 3);
+  std::vector<double> objective;
+  for (const bool scaled : {false, true}) {
+    for (Index j = 0; scaled && j < 4; ++j) {
+      for (Index i = 0; i < 200; ++i) p.x(i, j) *= j % 2 == 0 ? 1e6F : 1e-4F;
+    }
+    const DesignProblem problem(p.x, 4, p.loss, true, none, threads);
+    CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+    objective.push_back(minimise(problem, {}, state).objective);
+  }
+  EXPECT_NEAR(objective[1], objective[0], 1e-6);
+}
+
+/// One number more for all classes changes no prediction, so that nothing but the solver holds it back.
+TEST(Corrective, weights_do_not_drift_where_the_loss_is_flat) {
+  ThreadPool threads(1);
+  const SmoothPenalty none, ridge{.ridge = 1e-3};
+  Problem p;
+  for (const auto method : {CorrectiveMethod::newton, CorrectiveMethod::lbfgs}) {
+    for (const SmoothPenalty& penalty : {none, ridge}) {
+      const DesignProblem problem(p.x, 6, p.loss, true, penalty, threads);
+      CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+      minimise(problem, {.method = method, .tolerance = 1e-12}, state);
+      for (std::size_t a = 0; a < state.w.size(); a += 4) {
+        EXPECT_NEAR(state.w[a] + state.w[a + 1] + state.w[a + 2] + state.w[a + 3], 0, 1e-6);
+      }
+    }
+  }
+}
+
 TEST(Corrective, any_number_of_threads_gives_the_same_bits) {
   Problem p(3000, 12, 5, 5);
   const SmoothPenalty ridge{.ridge = 1e-4};

@@ -48,6 +48,9 @@ class Loss {
     return false;
   }
 
+  /// Whether adding one number to all scores of a row changes nothing.
+  virtual bool shift_invariant() const { return false; }
+
   /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
   virtual double curvature_bound() const = 0;
 

@@ -24,6 +24,7 @@ class MulticlassLogistic : public Loss {
   void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
                      Index stride) const override;
   bool coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const override;
+  bool shift_invariant() const override { return true; }
   double curvature_bound() const override { return 0.5; }
   double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
   std::span<const double> weights() const override {

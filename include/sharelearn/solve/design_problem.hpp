@@ -47,6 +47,9 @@ class DesignProblem {
                  Grid<double>& residual, std::span<double> gradient) const;
   /// out = X' H X v without the penalty; `state` is what loss().hessian() gave for all rows.
   void hessian_times(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
+  /// Takes out of v what would move all scores of every row alike where that changes neither loss nor
+  /// penalty: weights would drift there without end.
+  void centre(std::span<double> v) const;
   /// Penalty of w; adds its derivative to `gradient` unless that is empty.
   double add_penalty(std::span<const double> w, std::span<double> gradient) const;
 
