@@ -127,19 +127,26 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   const bool by_decrease = options_.rule != ChoiceRule::gradient;
   const Index all = groups_.members.empty() ? pool_.candidates() : std::ssize(groups_.members);
   const Index tried = options_.shortlist > 0 ? std::max(options_.shortlist, state.count) : all;
-  std::vector<Choice> best = groups_.members.empty()
-                                 ? by_gradient(state, by_decrease ? tried : state.count)
-                                 : groups_by_gradient(state, by_decrease ? tried : state.count);
+  std::vector<Choice> best = groups_.members.empty() ? by_gradient(state, by_decrease ? tried : state.count)
+                                                     : groups_by_gradient(state, by_decrease ? tried : all);
   std::erase_if(best, [&](const Choice& choice) { return choice.score <= options_.least_score; });
   if (by_decrease) {
-    for (Choice& choice : best) choice.score = decrease(choice, state);
+    for (Choice& choice : best) choice.score = decrease(choice, state) / choice.cost;
     std::sort(best.begin(), best.end(), better);
   }
   Index room = state.room;
   std::vector<Choice> taken;
+  std::vector<char> in(groups_.members.empty() ? 0 : at(pool_.candidates()), 0);
   for (Choice& choice : best) {
+    if (!in.empty()) {  // groups may overlap: a member enters with the first of them
+      std::erase_if(choice.candidates, [&](Index candidate) { return in[at(candidate)] != 0; });
+      if (choice.candidates.empty()) continue;
+    }
     if (std::ssize(taken) == state.count || std::ssize(choice.candidates) > room) break;
     room -= std::ssize(choice.candidates);
+    for (const Index candidate : choice.candidates) {
+      if (!in.empty()) in[at(candidate)] = 1;
+    }
     taken.push_back(std::move(choice));
   }
   return taken;
@@ -160,7 +167,8 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
   }
   std::vector<Choice> choices;
   for (const Ranked& ranked : best) {
-    choices.push_back({{ranked.candidate}, ranked.score});
+    const double cost = options_.cost.empty() ? 1 : options_.cost[at(ranked.candidate)];
+    choices.push_back({{ranked.candidate}, ranked.score, cost});
   }
   return choices;
 }
@@ -192,22 +200,16 @@ std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index 
   const std::vector<double> norm = norms(state.solution.residual);
   std::vector<Choice> choices;
   for (std::size_t g = 0; g < groups_.members.size(); ++g) {
-    Choice choice;
+    Choice choice{{}, 0, groups_.cost[g]};
     for (const Index candidate : groups_.members[g]) {
-      if (state.excluded[at(candidate)] != 0) continue;
+      if (state.excluded[at(candidate)] != 0 || norm[at(candidate)] == 0) continue;  // constant: never chosen
       choice.candidates.push_back(candidate);
-      choice.score += norm[at(candidate)] / groups_.cost[g];
+      choice.score += norm[at(candidate)] / choice.cost;
     }
     if (choice.score > 0 && std::ssize(choice.candidates) <= state.room) choices.push_back(std::move(choice));
   }
   std::sort(choices.begin(), choices.end(), better);
   if (std::ssize(choices) > count) choices.resize(at(count));
-  std::vector<char> taken(state.excluded.begin(), state.excluded.end());
-  for (Choice& choice : choices) {  // groups may overlap: a member enters with the first of them
-    std::erase_if(choice.candidates, [&](Index candidate) { return taken[at(candidate)] != 0; });
-    for (const Index candidate : choice.candidates) taken[at(candidate)] = state.count > 1 ? 1 : 0;
-  }
-  std::erase_if(choices, [](const Choice& choice) { return choice.candidates.empty(); });
   return choices;
 }
 

@@ -13,6 +13,7 @@ namespace sharelearn {
 struct Choice {
   std::vector<Index> candidates;
   double score = 0;
+  double cost = 1;  ///< that the score was divided by
 };
 
 /// Where the learner stands.

@@ -51,6 +51,8 @@ class Union {
         const std::size_t to = place_.at(path.chosen[column / width]) * width + column % width;
         stage.weights[to * k + c] = from.weights[column];
       }
+      stage.loss += from.report.loss;
+      stage.penalty += from.report.penalty;
       stage.bias.insert(stage.bias.end(), from.bias.begin(), from.bias.end());
     }
     return stage;

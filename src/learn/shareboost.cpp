@@ -97,6 +97,9 @@ class Booster {
     const DesignProblem problem = design_.problem(loss_, options_.bias, options_.penalty, context_.threads);
     ShareBoostStage stage{
         std::move(candidates), score, {}, {}, minimise(problem, how_to_correct(), state_), 0};
+    if (!std::isfinite(stage.report.objective)) {
+      throw InputError("the values of the chosen features are too large to compute with: scale the columns");
+    }
     const auto split = state_.w.begin() + design_.columns() * loss_.outputs();
     stage.weights.assign(state_.w.begin(), split);
     stage.bias.assign(split, state_.w.end());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "kernels/nearest.hpp"
@@ -12,6 +13,9 @@
 
 namespace sharelearn {
 namespace {
+
+/// Squared length of a point whose squared distances to others are still float32 numbers.
+constexpr double kLongest = 0.25 * static_cast<double>(std::numeric_limits<float>::max());
 
 double squared_norm(const float* x, Index dims) {
   double sum = 0;
@@ -199,6 +203,11 @@ KMeansResult kmeans(const PointView& points, const KMeansOptions& options, Threa
   if (options.centres < 1 || options.centres > points.rows) {
     throw InputError(fmt::format("K-means needs between 1 and {} centres (the number of points), not {}",
                                  points.rows, options.centres));
+  }
+  for (Index i = 0; i < points.rows; ++i) {
+    if (!(squared_norm(points.row(i), points.dims) < kLongest)) {
+      throw InputError("K-means: the values are too large for distances between rows: scale the columns");
+    }
   }
   Random random(options.seed);
   KMeansResult result;

@@ -132,6 +132,53 @@ TEST(ShareBoostGroups, never_more_features_than_asked_for) {
   EXPECT_EQ(result.chosen.back(), 6) << "the only group that fits what is left";
 }
 
+/// Score per cost whatever the score is: the decrease without costs, divided by hand.
+TEST(ShareBoostGroups, a_decrease_is_divided_by_its_cost) {
+  const Problem problem(13);
+  for (const ChoiceRule rule : {ChoiceRule::line, ChoiceRule::column, ChoiceRule::exact}) {
+    Index best = -1;
+    double most = 0;
+    std::vector<double> cost(kColumns);
+    for (Index j = 0; j < kColumns; ++j) {
+      cost[static_cast<std::size_t>(j)] = 1 + static_cast<double>(j * j % 5);
+      std::vector<double> others(kColumns, 1e9);
+      others[static_cast<std::size_t>(j)] = 1;
+      const auto alone = run(problem, {.features = 1, .rule = rule, .shortlist = 1, .cost = others});
+      ASSERT_EQ(alone.chosen.front(), j);
+      const double worth = alone.stages.back().score / cost[static_cast<std::size_t>(j)];
+      if (worth <= most) continue;
+      best = j;
+      most = worth;
+    }
+    const auto result = run(problem, {.features = 1, .rule = rule, .shortlist = 0, .cost = cost});
+    EXPECT_EQ(result.chosen.front(), best);
+    EXPECT_NEAR(result.stages.back().score, most, 1e-6 * most);
+  }
+}
+
+/// A member that two groups hold enters with the better of them, which is not the one with the larger
+/// gradient.
+TEST(ShareBoostGroups, several_overlapping_groups_a_round_begin_with_the_best) {
+  const std::vector<std::vector<Index>> members = {{0, 1, 2}, {2, 3}, {3, 4, 5}, {5, 6}};
+  for (std::uint64_t seed = 20; seed < 40; ++seed) {
+    const Problem problem(seed);
+    ShareBoostOptions options{.features = 5, .rule = ChoiceRule::column, .groups = {.members = members}};
+    const auto one = run(problem, options);
+    options.per_round = 2;
+    const auto two = run(problem, options);
+    const std::vector<Index>& first = one.stages[1].candidates;
+    ASSERT_GE(two.stages[1].candidates.size(), first.size());
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), two.stages[1].candidates.begin())) << seed;
+  }
+}
+
+TEST(ShareBoostGroups, a_constant_member_stays_out) {
+  Problem problem(14);
+  for (Index i = 0; i < kRows; ++i) problem.x.dense()(i, 4) = 0.5F;
+  const auto result = run(problem, {.features = 3, .groups = {.members = {{3, 4, 5}}}});
+  EXPECT_EQ(std::count(result.chosen.begin(), result.chosen.end(), 4), 0);
+}
+
 TEST(ShareBoostGroups, groups_and_costs_that_do_not_fit_are_refused) {
   const Problem problem(12);
   EXPECT_THROW(run(problem, {.features = 1, .groups = {.members = {{0, kColumns}}}}), InputError);
