@@ -108,8 +108,8 @@ void CommonOptions::check_outputs() const {
   }
 }
 
-std::vector<double> FitInput::weights(const Classes* classes) const {
-  return normalised_weights(train, common.class_weight == "balanced" ? classes : nullptr);
+std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* classes) const {
+  return normalised_weights(part, common.class_weight == "balanced" ? classes : nullptr);
 }
 
 int Method::run(const CommonOptions& common, const nlohmann::json& options) {

@@ -87,6 +87,8 @@ FitResult JointBoostMethod::fit(FitInput& input) {
     path.add(last);
     nlohmann::json round{{"round", so_far.rounds.size()},
                          {"objective", last.loss},
+                         {"loss", last.loss},
+                         {"penalty", 0.0},
                          {"features_used", path.model()->features.size()},
                          {"seconds", last.seconds}};
     round["features"] = {pool.feature(last.candidate)->describe(input.train.column_names)};
@@ -110,7 +112,7 @@ FitResult JointBoostMethod::fit(FitInput& input) {
   model->scaling = scaling;
   model->inputs = input.train.column_names;
   model->input_columns = input.train.columns();
-  for (const char* key : {"objective", "train_error", "test_error", "coverage"}) {
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "coverage"}) {
     if (!report["rounds"].empty() && report["rounds"].back().contains(key))
       report[key] = report["rounds"].back()[key];
   }

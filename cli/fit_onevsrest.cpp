@@ -1,13 +1,10 @@
 // sharelearn fit onevsrest: the baseline in which every class chooses features of its own.
-#include <fmt/core.h>
-
 #include "method.hpp"
 #include "methods.hpp"
 #include "pool_options.hpp"
 #include "sharelearn/learn/onevsrest.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/path_scores.hpp"
-#include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -37,14 +34,17 @@ class OneVsRestMethod : public Method {
     return "One against the rest: each class chooses features of its own, greedily, fully corrective";
   }
   void declare(OptionSet& options) override {
-    options.add("--features", features_, "How many features each class chooses")->check(positive());
+    options.add("--features", features_, "How many features each class chooses")
+        ->check(positive())
+        ->default_str("5, or all if there are fewer");
     declare_pool(options, pool_);
     options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")->check(non_negative());
   }
   FitResult fit(FitInput& input) override;
+  ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  private:
-  Index features_ = 5;
+  Index features_ = 0;
   PoolOptions pool_;
   SmoothPenalty penalty_;
 };
@@ -57,11 +57,9 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   scaling.apply(input.train.x, threads);
   const auto pool =
       make_pool({input.train.x, classes.of_row, classes.count()}, pool_, input.context.seed, threads);
-  if (features_ > pool->candidates()) {
-    throw InputError(fmt::format("--features {} asks for more than the {} candidates of the pool", features_,
-                                 pool->candidates()));
-  }
-  ShareBoostOptions options{.features = features_, .bias = input.common.bias, .penalty = penalty_};
+  ShareBoostOptions options{.features = feature_count(features_, 5, pool->candidates()),
+                            .bias = input.common.bias,
+                            .penalty = penalty_};
   if (input.common.tolerance > 0) options.corrective.tolerance = input.common.tolerance;
   const OneVsRestResult result = one_vs_rest(*pool, classes, input.weights(&classes), options, input.context);
 
@@ -73,7 +71,11 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   for (std::size_t round = 1; round < result.stages.size(); ++round) {
     const OneVsRestStage& stage = result.stages[round];
     const std::size_t before = result.stages[round - 1].features.size();
-    nlohmann::json entry{{"round", round}, {"features_used", stage.features.size()}};
+    nlohmann::json entry{{"round", round},
+                         {"features_used", stage.features.size()},
+                         {"objective", stage.loss + stage.penalty},
+                         {"loss", stage.loss},
+                         {"penalty", stage.penalty}};
     entry["features"] = nlohmann::json::array();
     for (std::size_t f = before; f < stage.features.size(); ++f) {
       entry["features"].push_back(result.features[f]->describe(input.train.column_names));
@@ -91,6 +93,10 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
     }
     report["rounds"].push_back(std::move(entry));
   }
+  const OneVsRestStage& last = result.stages.back();
+  report["objective"] = last.loss + last.penalty;
+  report["loss"] = last.loss;
+  report["penalty"] = last.penalty;
   const auto model = model_of(result, classes, input.train, scaling, pool->width());
   report["candidates"] = pool->candidates();
   add_sparsity(*model, report);

@@ -126,10 +126,7 @@ class ShareBoostMethod : public Method {
     options.add("--plot", plot_, "Where to draw the errors against the number of features (SVG)");
   }
   FitResult fit(FitInput& input) override;
-  /// Grey values are left as they are: scaling each pixel by itself would tear the images apart.
-  ScalingKind default_scaling() const override {
-    return pool_.name == "patches" ? ScalingKind::none : ScalingKind::minmax;
-  }
+  ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  private:
   /// The training images and their deformed copies, where --deform asks for them.
@@ -231,11 +228,7 @@ ChoiceRule rule_from(std::string_view name) {
 
 ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index candidates) const {
   ShareBoostOptions options;
-  options.features = features_ > 0 ? features_ : std::min<Index>(20, candidates);
-  if (options.features > candidates) {
-    throw InputError(fmt::format("--features {} asks for more than the {} candidates of the pool",
-                                 options.features, candidates));
-  }
+  options.features = feature_count(features_, 20, candidates);
   options.surplus = surplus_;
   options.bias = input.common.bias;
   options.norm = rule_ == "gradient-l2" ? Norm::l2 : Norm::l1;
@@ -273,12 +266,14 @@ Index ShareBoostMethod::choose_by_folds(const FitInput& input, const Classes& cl
     scaling.apply(train.x, input.context.threads);
     const Classes known = classes_of(train, classes.names);
     const auto pool = pool_of(train.x, known, input.context);
-    const MulticlassLogistic loss(known.of_row, classes.count(), normalised_weights(train), kMargin);
+    const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
     PathScores held_out(test, scaling, classes.names, input.context.threads);
     std::vector<double> errors;
     shareboost(*pool, loss, learner_options(input, pool->candidates()), input.context,
                [&](const ShareBoostResult& result, const Grid<double>&) {
-                 errors.resize(result.chosen.size(), test_error(held_out, result));
+                 // Between two rounds it is the model of the one before that has at most so many features.
+                 errors.resize(result.chosen.size(), errors.empty() ? 1.0 : errors.back());
+                 errors.back() = test_error(held_out, result);
                  input.context.monitor.progress(fmt::format("fold {} of {}", fold + 1, folds_),
                                                 static_cast<Index>(errors.size()), features_, "");
                  return true;
@@ -357,14 +352,16 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
   if (validation && validation->best > 0) model->use_features(validation->best);
   report["candidates"] = pool->candidates();
-  const CorrectiveReport& end = result.stages.back().report;
+  const CorrectiveReport& end = result.stages[static_cast<std::size_t>(model->stage)].report;
   report["start"] = {{"objective", result.stages.front().report.objective},
                      {"gradient_norm", result.stages.front().report.gradient_norm}};
   report["objective"] = end.objective;
   report["loss"] = end.loss;
   report["penalty"] = end.penalty;
   report["converged"] = end.converged;
-  report["stop"] = text_of(result.stop);
+  report["stop"] = groups_.empty() || result.stop != ShareBoostStop::no_gain
+                       ? text_of(result.stop)
+                       : "no group that fits lowers the loss any more";
   if (report["rounds"].empty()) {
     add_errors(result, constant_scores(input.train.rows(), classes.count(), result.stages.front().bias),
                report);

@@ -52,7 +52,9 @@ struct FitInput {
   Context context;
 
   /// Weights of the training rows, summing to 1, class weights included where asked for.
-  std::vector<double> weights(const Classes* classes) const;
+  std::vector<double> weights(const Classes* classes) const { return weights_of(train, classes); }
+  /// The same of a part of them.
+  std::vector<double> weights_of(const Dataset& part, const Classes* classes) const;
 };
 
 struct FitResult {

@@ -1,6 +1,11 @@
 #include "pool_options.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+
 #include "patch_options.hpp"
+#include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 
@@ -20,6 +25,18 @@ void declare_pool(OptionSet& options, PoolOptions& pool) {
   options.add("--pca", pool.pca, "pieces: principal components to work on; 0: all columns")
       ->check(non_negative());
   declare_patches(options, pool);
+}
+
+ScalingKind scaling_for(const PoolOptions& pool) {
+  return pool.name == "patches" ? ScalingKind::none : ScalingKind::minmax;
+}
+
+Index feature_count(Index asked, Index usual, Index candidates) {
+  if (asked > candidates) {
+    throw InputError(
+        fmt::format("--features {} asks for more than the {} candidates of the pool", asked, candidates));
+  }
+  return asked > 0 ? asked : std::min(usual, candidates);
 }
 
 }  // namespace sharelearn::cli
