@@ -20,7 +20,8 @@ struct StreamOutline {
 StreamOutline outline_of(const std::string& path, bool multiclass);
 
 /// Feeds the lines of `path` to the model's learner. With `qid:` a step takes lines until a task comes again,
-/// so a file whose tasks take turns has one example of each a step. `after` is called after every step.
+/// so a file whose tasks take turns has one example of each a step; the first line of all shows whether tasks
+/// have rows of their own. `after` is called after every step. Throws InputError with the line that is wrong.
 void learn_stream(OnlineCascadeModel& model, const std::string& path, const std::function<void()>& after);
 
 }  // namespace sharelearn::cli

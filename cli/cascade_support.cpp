@@ -35,11 +35,19 @@ Counts nonzeros(const std::vector<double>& weights, Index outputs) {
   return counts;
 }
 
+void print_unknown_tasks(const nlohmann::json& report) {
+  if (!report.contains("unknown_tasks")) return;
+  fmt::print("test tasks that were not learned, left out of the figures:");
+  for (const auto& name : report["unknown_tasks"]) fmt::print(" {}", name.get<std::string>());
+  fmt::print("\n");
+}
+
 }  // namespace
 
 void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
                 const Grid<double>& scores) {
   report[which + "_error"] = pair_error(data, scores);
+  if (!data.unknown_tasks.empty()) report["unknown_tasks"] = data.unknown_tasks;
   if (data.multiclass()) {
     report["coverage"] = class_metrics(scores, data.label, data.weights).coverage;
   } else {
@@ -68,6 +76,19 @@ void refuse_class_weights(const CommonOptions& common) {
   if (common.class_weight != "none") {
     throw InputError("joint learners know no --class-weight: give the rows weights (--weight-column)");
   }
+}
+
+void refuse_row_weights(const Dataset& data) {
+  if (!data.weight.empty()) {
+    throw InputError(
+        fmt::format("{}: has row weights, which the online cascade does not know; leave them out, or learn "
+                    "without --online",
+                    data.source));
+  }
+}
+
+void add_stop(nlohmann::json& report, const Monitor& monitor) {
+  if (monitor.cancelled()) report["stop"] = "cancelled";
 }
 
 DesignSource JointInput::prepare(FitInput& input, ScalingKind otherwise) const {
@@ -145,7 +166,8 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
                          {"iterations", level.report.iterations},
                          {"features_used", model.stages[l].features},
                          {"nonzero_rows", counts.rows},
-                         {"nonzero_weights", counts.weights}};
+                         {"nonzero_weights", counts.weights},
+                         {"seconds", level.seconds}};
     // Features that come in at this level; those of a map are one.
     for (const Index column : model.stages[l].columns) {
       const auto feature = static_cast<std::size_t>(model.features.size() == 1 ? 0 : column);
@@ -163,7 +185,7 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
 void finish_report(nlohmann::json& report, const LinearModel& model) {
   const nlohmann::json& last = report["rounds"].back();
   for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "train_task_accuracy",
-                          "test_task_accuracy", "coverage", "converged"}) {
+                          "test_task_accuracy", "coverage", "converged", "unknown_tasks"}) {
     if (last.contains(key)) report[key] = last[key];
   }
   Index columns = 0;
@@ -220,12 +242,18 @@ Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& dat
   return cascade_scores(cascade, data, 1, threads);
 }
 
+void print_levels(const nlohmann::json& report) {
+  print_rounds(report["rounds"]);
+  print_unknown_tasks(report);
+}
+
 void print_online(const nlohmann::json& report) {
   fmt::print("{} examples, {} mistakes ({:.2f}% of {} predictions), {:.0f} examples a second\n",
              report["examples"].get<Index>(), report["mistakes"].get<Index>(),
              100 * report["mistakes"].get<double>() / std::max(report["predictions"].get<double>(), 1.0),
              report["predictions"].get<Index>(), report["examples_per_second"].get<double>());
   if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
+  print_unknown_tasks(report);
   if (!report.contains("regret")) return;
   fmt::print("{:>8}  regret a step, level by level: eq. (6) | on the losses the level met\n", "steps");
   for (const auto& point : report["regret"]) {

@@ -33,6 +33,12 @@ class JointInput {
 /// Throws InputError where --class-weight asks for what cascade and treelasso do not have.
 void refuse_class_weights(const CommonOptions& common);
 
+/// Throws InputError where rows have weights: online every example counts the same.
+void refuse_row_weights(const Dataset& data);
+
+/// The report's `stop` of a run that was cancelled.
+void add_stop(nlohmann::json& report, const Monitor& monitor);
+
 /// Classes or tasks in the order in which the rows bring them up.
 std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclass);
 
@@ -46,9 +52,12 @@ void finish_report(nlohmann::json& report, const LinearModel& model);
 nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds);
 /// Scores of the learner as it stands, on rows it does not learn from.
 Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& data);
-/// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks.
+/// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks; `unknown_tasks` where
+/// the rows name some that are none of the model's.
 void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
                 const Grid<double>& scores);
+/// The levels as a table, and tasks of the test rows that the model lacks.
+void print_levels(const nlohmann::json& report);
 void print_online(const nlohmann::json& report);
 
 }  // namespace sharelearn::cli

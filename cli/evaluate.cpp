@@ -56,12 +56,14 @@ nlohmann::json evaluate_classes(const Model& model, const Dataset& data, const G
 }
 
 nlohmann::json evaluate_tasks(const Model& model, const Dataset& data, const Grid<double>& scores) {
-  const TaskMetrics metrics = task_metrics(scores, tasks_of(data, &model.output_names()), data.weight);
+  const Tasks tasks = tasks_of(data, &model.output_names(), model.task_labels);
+  const TaskMetrics metrics = task_metrics(scores, tasks, data.weight);
   nlohmann::json report{
       {"error", metrics.error}, {"tasks", model.output_names()}, {"task_error", metrics.task_error}};
   for (const double area : metrics.area) {
     report["area_under_curve"].push_back(std::isnan(area) ? nlohmann::json() : nlohmann::json(area));
   }
+  if (!tasks.unknown.empty()) report["unknown_tasks"] = tasks.unknown;
   return report;
 }
 
@@ -100,9 +102,12 @@ void print(const nlohmann::json& report) {
     for (const auto& error : report["top_error"]) fmt::print(" {:.4f}", error.get<double>());
     fmt::print("\n");
   }
-  if (report.contains("unknown_classes")) {
-    fmt::print("classes the model does not know, counted as errors:");
-    for (const auto& name : report["unknown_classes"]) fmt::print(" {}", name.get<std::string>());
+  for (const auto& [key, text] :
+       {std::pair("unknown_classes", "classes the model does not know, counted as errors:"),
+        std::pair("unknown_tasks", "tasks the model does not know, left out of the figures:")}) {
+    if (!report.contains(key)) continue;
+    fmt::print("{}", text);
+    for (const auto& name : report[key]) fmt::print(" {}", name.get<std::string>());
     fmt::print("\n");
   }
   if (report.contains("confusion")) print_confusion(report);

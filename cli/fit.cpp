@@ -49,14 +49,6 @@ class FitCommand : public Command {
   std::vector<std::unique_ptr<Entry>> entries_;
 };
 
-/// Sparse data: the columns that only the test set has are no use to the model, but must not stop it either.
-void widen(Dataset& data, Index columns) {
-  if (!data.x.is_sparse() || data.columns() >= columns) return;
-  SparseMatrix& x = data.x.sparse();
-  x.start.resize(static_cast<std::size_t>(columns) + 1, x.start.back());
-  x.cols = columns;
-}
-
 /// Takes the rows held out of the training set as test set.
 void hold_out(FitInput& input) {
   const double fraction = input.common.holdout;
@@ -78,6 +70,13 @@ void hold_out(FitInput& input) {
 }
 
 }  // namespace
+
+void widen(Dataset& data, Index columns) {
+  if (!data.x.is_sparse() || data.columns() >= columns) return;
+  SparseMatrix& x = data.x.sparse();
+  x.start.resize(static_cast<std::size_t>(columns) + 1, x.start.back());
+  x.cols = columns;
+}
 
 std::unique_ptr<Command> fit_command() {
   return std::make_unique<FitCommand>();

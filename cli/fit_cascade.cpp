@@ -9,6 +9,7 @@
 #include "cascade_support.hpp"
 #include "method.hpp"
 #include "methods.hpp"
+#include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/phi_search.hpp"
@@ -21,6 +22,8 @@ namespace sharelearn::cli {
 namespace {
 
 constexpr int kRegretPoints = 8;
+/// Weights grow as 1 / gamma; far below this one they leave the range of numbers.
+constexpr double kLeastGamma = 1e-100;
 
 class CascadeMethod : public Method {
  public:
@@ -42,6 +45,9 @@ class CascadeMethod : public Method {
   CascadeOptions learner_options(const CommonOptions& common) const;
   void choose_phi(const JointData& data, CascadeOptions& options, Context& context,
                   nlohmann::json& report) const;
+  void check_stream(const CommonOptions& common) const;
+  std::vector<std::string> named_classes(bool multiclass) const;
+  std::shared_ptr<OnlineCascadeModel> fresh_stream(const CommonOptions& common) const;
   std::shared_ptr<OnlineCascadeModel> resumed(const CommonOptions& common) const;
   std::shared_ptr<OnlineCascadeModel> fresh(FitInput& input) const;
   void continue_on(OnlineCascadeModel& model, FitInput& input) const;
@@ -77,18 +83,15 @@ void CascadeMethod::declare(OptionSet& options) {
                       ->default_str("that of --phi or --mix, else 5");
   given_.phi =
       options
-          .add(
-              "--phi", phi_,
+          .add_numbers(
+              "--phi", phi_, non_negative(),
               "Weight of each level's penalty, comma separated, or one for all (batch: all but the first are "
               "then empty)")
-          ->delimiter(',')
-          ->allow_extra_args(false)
           ->default_str("chosen by cross-validation");
-  given_.mix =
-      options.add("--mix", mix_, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
-          ->delimiter(',')
-          ->allow_extra_args(false)
-          ->default_str("0 to 1 in equal steps");
+  given_.mix = options
+                   .add_numbers("--mix", mix_, between(0, 1),
+                                "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+                   ->default_str("0 to 1 in equal steps");
   CLI::Option* online = options.add_flag(
       "--online", online_, "Algorithm 2: one pass of dual averaging, an example (of each task) a step");
   declare_batch(options, online);
@@ -110,18 +113,17 @@ void CascadeMethod::declare_batch(OptionSet& options, CLI::Option* online) {
       ->excludes(online)
       ->excludes(given_.phi);
   options
-      .add("--phi-scales", grid_.scales,
-           "Batch: grid of each level's phi, relative to the one that uses no feature")
-      ->delimiter(',')
-      ->allow_extra_args(false)
+      .add_numbers("--phi-scales", grid_.scales, between(0, 1),
+                   "Batch: grid of each level's phi, relative to the one that uses no feature")
       ->excludes(online)
       ->excludes(given_.phi);
   for (CLI::Option* option : joint_.declare(options)) option->excludes(online);
 }
 
 void CascadeMethod::declare_online(OptionSet& options, CLI::Option* online) {
-  given_.gamma =
-      options.add("--gamma", gamma_, "Online: weight of the squared norm")->check(positive())->needs(online);
+  given_.gamma = options.add("--gamma", gamma_, "Online: weight of the squared norm")
+                     ->check(between(kLeastGamma, 1 / kLeastGamma))
+                     ->needs(online);
   CLI::Option* passes =
       options.add("--passes", passes_, "Online: passes over the data")->check(positive())->needs(online);
   CLI::Option* stream =
@@ -129,14 +131,14 @@ void CascadeMethod::declare_online(OptionSet& options, CLI::Option* online) {
           .add_flag("--stream", stream_,
                     "Online: read svmlight lines one at a time; a file is read twice, first for its classes")
           ->needs(online);
-  options
-      .add("--classes", classes_,
-           "Online, --stream: the classes or tasks, for input that can be read only once")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->needs(stream);
-  CLI::Option* resume =
-      options.add("--resume", resume_, "Online: a model to go on from, with its options")->needs(online);
+  CLI::Option* classes =
+      options
+          .add_words("--classes", classes_,
+                     "Online, --stream: the classes or tasks, for input that can be read only once")
+          ->needs(stream);
+  CLI::Option* resume = options.add("--resume", resume_, "Online: a model to go on from, with its options")
+                            ->needs(online)
+                            ->excludes(classes);
   options.add("--checkpoint-every", checkpoint_every_, "Online: write the model every so many steps")
       ->check(non_negative())
       ->needs(online);
@@ -187,31 +189,61 @@ int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& option
   return run_stream(common, options);
 }
 
-/// Like fit_online, without the data in memory: no scaling, no test set, no regret.
-int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json& options) {
-  const CascadeOptions learner = learner_options(common);
-  if (!common.test.empty() || !common.scale.empty()) {
-    throw InputError("--stream goes without --test and --scale");
+/// Refuses what lines that come one at a time cannot have.
+void CascadeMethod::check_stream(const CommonOptions& common) const {
+  if (!common.test.empty() || !common.scale.empty() || common.holdout > 0) {
+    throw InputError("--stream goes without --test, --holdout and --scale");
+  }
+  const DataOptions& data = common.data;
+  const bool svmlight = data.format == "auto" || data.format == "svmlight";
+  const bool columns = !data.read.label_column.empty() || !data.read.weight_column.empty() ||
+                       !data.read.task_column.empty() || !data.read.ignore_columns.empty();
+  if (!svmlight || columns || !data.read.labels_file.empty() || data.missing != "error") {
+    throw InputError(
+        "--stream reads svmlight lines only: it goes without --format of another kind, --missing, --labels "
+        "and "
+        "options of CSV columns");
   }
   refuse_class_weights(common);
-  if (learner.phi.empty() && resume_.empty()) throw InputError("--online needs --phi");
-  if (common.train == "-" && classes_.empty() && resume_.empty()) {
+  if (common.train != "-") return;
+  if (passes_ > 1) throw InputError("--passes: standard input can be read only once");
+  if (classes_.empty() && resume_.empty()) {
     throw InputError("--stream of standard input needs --classes: it cannot be read twice");
   }
-  std::shared_ptr<OnlineCascadeModel> model;
-  if (!resume_.empty()) {
-    model = resumed(common);
-    if (model->scaling.kind != ScalingKind::none) {
-      throw InputError(
-          fmt::format("{}: scales its rows, which a stream cannot; leave --stream out", resume_));
+}
+
+/// The names of --classes as labels are compared, each once.
+std::vector<std::string> CascadeMethod::named_classes(bool multiclass) const {
+  std::vector<std::string> names;
+  for (const std::string& given : classes_) {
+    names.push_back(canonical_label(given));
+    if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1) {
+      throw InputError(fmt::format("--classes: '{}' is named twice", names.back()));
     }
-  } else {
-    StreamOutline outline{classes_, 0, false};
-    if (classes_.empty()) outline = outline_of(common.train, is_multiclass(learner.loss));
-    model = std::make_shared<OnlineCascadeModel>(OnlineCascade(online_options(learner, gamma_),
-                                                               static_cast<Index>(outline.names.size()),
-                                                               outline.columns, outline.own_rows));
-    model->names = outline.names;
+  }
+  if (multiclass && names.size() < 2) throw InputError("--classes: at least 2 classes are needed to learn");
+  return names;
+}
+
+/// A learner that has seen nothing, of the classes or tasks named or found in the file.
+std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh_stream(const CommonOptions& common) const {
+  const CascadeOptions learner = learner_options(common);
+  if (learner.phi.empty()) throw InputError("--online needs --phi");
+  const bool multiclass = is_multiclass(learner.loss);
+  const StreamOutline outline = classes_.empty() ? outline_of(common.train, multiclass)
+                                                 : StreamOutline{named_classes(multiclass), 0, false};
+  auto model = std::make_shared<OnlineCascadeModel>(OnlineCascade(
+      online_options(learner, gamma_), std::ssize(outline.names), outline.columns, outline.own_rows));
+  model->names = outline.names;
+  return model;
+}
+
+/// Like fit_online, without the data in memory: no scaling, no test set, no regret.
+int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json& options) {
+  check_stream(common);
+  const auto model = resume_.empty() ? fresh_stream(common) : resumed(common);
+  if (model->scaling.kind != ScalingKind::none) {
+    throw InputError(fmt::format("{}: scales its rows, which a stream cannot; leave --stream out", resume_));
   }
   model->about = {{"method", name()}, {"options", options}};
   const Index known = model->cascade.examples();
@@ -253,21 +285,24 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const std::clock_t start = std::clock();
   const Cascade cascade = fit_cascade(data, options, input.context);
   report["learning_seconds"] = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  std::vector<CompositePoint> increments;
-  for (const CascadeLevel& level : cascade.levels) increments.push_back(level.increment);
-  auto model =
-      cascade_model(increments, data.names, multiclass ? OutputKind::classes : OutputKind::tasks, source);
+  add_stop(report, input.context.monitor);
+  auto model = cascade_model(increments_of(cascade), data.names,
+                             multiclass ? OutputKind::classes : OutputKind::tasks, source);
+  model->task_labels = data.task_labels;
   std::optional<JointData> held_out;
-  if (input.test) held_out = joint_data(std::move(*input.test), multiclass, &data.names);
+  if (input.test) {
+    held_out = joint_data(std::move(*input.test), multiclass, &data.names, data.task_labels);
+  }
   report["rounds"] =
       level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
   finish_report(report, *model);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (!input.common.quiet) print_levels(report);
   return {model, report};
 }
 
 /// The learner of --resume. Options named beside it must be those it was learned with.
 std::shared_ptr<OnlineCascadeModel> CascadeMethod::resumed(const CommonOptions& common) const {
+  refuse_class_weights(common);
   auto model = std::dynamic_pointer_cast<OnlineCascadeModel>(load_model(resume_));
   if (model == nullptr) throw InputError(fmt::format("{}: is no model of an online cascade", resume_));
   const OnlineCascadeOptions& known = model->cascade.options();
@@ -304,6 +339,8 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh(FitInput& input) const 
 
 /// Scales the rows as the model's and makes room for columns it has not met.
 void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) const {
+  widen(input.train, model.cascade.columns());
+  if (input.test) widen(*input.test, model.cascade.columns());
   const bool scaled = model.scaling.kind != ScalingKind::none;
   if (scaled && input.train.columns() != model.cascade.columns()) {
     throw InputError(fmt::format("{}: scales {} columns, the data has {}", resume_, model.cascade.columns(),
@@ -311,7 +348,7 @@ void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) cons
   }
   model.scaling.apply(input.train.x, input.context.threads);
   if (input.test) model.scaling.apply(input.test->x, input.context.threads);
-  model.cascade.grow_columns(input.train.columns());
+  model.grow_columns(input.train.columns(), input.train.column_names);
 }
 
 void CascadeMethod::check_rows(const OnlineCascadeModel& model, const JointData& data) const {
@@ -323,15 +360,21 @@ void CascadeMethod::check_rows(const OnlineCascadeModel& model, const JointData&
   if (std::find(data.label.begin(), data.label.end(), -1) != data.label.end()) {
     throw InputError(fmt::format("{}: does not know a class of the data", resume_));
   }
+  if (!data.unknown_tasks.empty()) {
+    throw InputError(
+        fmt::format("{}: does not know the task '{}' of the data", resume_, data.unknown_tasks.front()));
+  }
 }
 
 FitResult CascadeMethod::fit_online(FitInput& input) {
+  refuse_row_weights(input.train);
   const auto model = resume_.empty() ? fresh(input) : resumed(input.common);
   if (!resume_.empty()) continue_on(*model, input);
   const bool multiclass = is_multiclass(model->cascade.options().loss);
   const auto& names = model->names;
-  const JointData data = joint_data(std::move(input.train), multiclass, &names);
+  const JointData data = joint_data(std::move(input.train), multiclass, &names, model->task_labels);
   check_rows(*model, data);
+  model->task_labels = data.task_labels;
   OnlineSource examples(data);
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
@@ -343,11 +386,15 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
     });
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (model->cascade.steps() == 0) {
+    throw Failure("cancelled before the first example was learned: there is no model");
+  }
   nlohmann::json report = online_report(*model, &data, seconds);
+  add_stop(report, input.context.monitor);
   report["examples_per_second"] =
       static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
   if (input.test) {
-    const JointData test = joint_data(std::move(*input.test), multiclass, &names);
+    const JointData test = joint_data(std::move(*input.test), multiclass, &names, model->task_labels);
     add_errors(report, "test", test, online_scores(*model, test));
   }
   for (const RegretPoint& point :

@@ -24,11 +24,13 @@ class TreeLassoMethod : public Method {
     options.add("--tree", tree_,
                 "cluster (agglomerative clustering of the outputs), random, or a file of lines 'node height "
                 "child ...'");
-    options.add("--lambda", lambda_, "Weight of the penalty")
-        ->check(non_negative())
-        ->default_str("chosen by cross-validation");
+    CLI::Option* lambda = options.add("--lambda", lambda_, "Weight of the penalty")
+                              ->check(non_negative())
+                              ->default_str("chosen by cross-validation");
     options.add("--smoothing", smoothing_, "mu of the smoothed hinge")->check(positive());
-    options.add("--folds", folds_, "Folds of the cross-validation of lambda")->check(between(2, 100));
+    options.add("--folds", folds_, "Folds of the cross-validation of lambda")
+        ->check(between(2, 100))
+        ->excludes(lambda);
     joint_.declare(options);
   }
   FitResult fit(FitInput& input) override;
@@ -73,14 +75,18 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   }
   const Cascade cascade = fit_cascade(data, options, input.context);
   const OutputKind kind = multiclass ? OutputKind::classes : OutputKind::tasks;
-  auto model = cascade_model({cascade.levels[0].increment}, data.names, kind, source);
+  add_stop(report, input.context.monitor);
+  auto model = cascade_model(increments_of(cascade), data.names, kind, source);
+  model->task_labels = data.task_labels;
   std::optional<JointData> held_out;
-  if (input.test) held_out = joint_data(std::move(*input.test), multiclass, &data.names);
+  if (input.test) {
+    held_out = joint_data(std::move(*input.test), multiclass, &data.names, data.task_labels);
+  }
   report["rounds"] =
       level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
   report["lambda"] = options.phi[0];
   finish_report(report, *model);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (!input.common.quiet) print_levels(report);
   return {model, report};
 }
 

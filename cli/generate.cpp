@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "command.hpp"
 #include "sharelearn/data/write.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -32,7 +34,8 @@ class GenerateCommand : public Command {
     app.add_option("--format", format_, "auto: csv if the file is called so, else svmlight")
         ->check(CLI::IsMember({"auto", "svmlight", "csv"}))
         ->capture_default_str();
-    app.add_option("--rows", options_.rows, "Rows; 0: the set's own number")->capture_default_str();
+    CLI::Option* rows =
+        app.add_option("--rows", options_.rows, "Rows; 0: the set's own number")->capture_default_str();
     app.add_option("--classes", options_.classes, "binary-code, blocks: classes, a power of two")
         ->capture_default_str();
     app.add_option("--blocks", options_.blocks, "blocks: how often the code is repeated")
@@ -43,6 +46,7 @@ class GenerateCommand : public Command {
     app.add_option("--positives", options_.positives,
                    "task-tree: positive rows a task, as many negative ones")
         ->check(positive())
+        ->excludes(rows)
         ->capture_default_str();
     app.add_option("--irrelevant", options_.irrelevant, "task-tree: columns without meaning")
         ->check(non_negative())
@@ -51,9 +55,11 @@ class GenerateCommand : public Command {
         ->check(non_negative())
         ->capture_default_str();
     app.footer(list_of_sets());
+    app_ = &app;
   }
   int run() override {
     suggest_name();
+    refuse_options_of_other_sets();
     const Dataset data = generate(name_, options_);
     const bool csv = format_ == "csv" || (format_ == "auto" && output_.ends_with(".csv"));
     write_file(output_, csv ? to_csv(data) : to_svmlight(data));
@@ -70,6 +76,22 @@ class GenerateCommand : public Command {
     }
   }
 
+  /// An option that only other sets have would do nothing.
+  void refuse_options_of_other_sets() const {
+    std::set<std::string> own, others;
+    for (const Generator& generator : all_generators()) {
+      for (const std::string& option : CLI::detail::split(std::string(generator.options), ',')) {
+        const std::string flag = CLI::detail::trim_copy(option);
+        if (!flag.empty()) (generator.name == name_ ? own : others).insert(flag);
+      }
+    }
+    for (const std::string& flag : others) {
+      if (own.count(flag) > 0 || app_->get_option(flag)->count() == 0) continue;
+      throw InputError(fmt::format("{}: the data set {} has no such option", flag, name_));
+    }
+  }
+
+  const CLI::App* app_ = nullptr;
   std::string name_, output_ = "-", format_ = "auto";
   GenerateOptions options_;
 };

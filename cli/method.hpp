@@ -57,6 +57,10 @@ struct FitInput {
   std::vector<double> weights_of(const Dataset& part, const Classes* classes) const;
 };
 
+/// Gives sparse data at least so many columns; those only another set has are no use to it, but must not stop
+/// it either.
+void widen(Dataset& data, Index columns);
+
 struct FitResult {
   ModelPtr model;
   /// The method's part of the report: objective, loss, rounds ... (DESIGN's fields); the driver adds method,

@@ -35,6 +35,12 @@ class OptionSet {
     return add(flag, value, help)->check(CLI::IsMember(choices));
   }
 
+  /// --name a,b,..: every entry passes `check`, none is empty; the defaults are shown.
+  CLI::Option* add_numbers(const std::string& flag, std::vector<double>& values, const CLI::Validator& check,
+                           const std::string& help);
+  /// --name a,b,..: words, none empty.
+  CLI::Option* add_words(const std::string& flag, std::vector<std::string>& values, const std::string& help);
+
   /// Every option with its value, as the report and the model keep it.
   nlohmann::json values() const;
 

@@ -37,6 +37,7 @@ std::shared_ptr<LinearModel> model_of(const StructuralResult& result, const Stru
   model->inputs = train.column_names;
   model->input_columns = train.columns();
   model->kind_of_output = labels.kind;
+  model->task_labels = labels.tasks.labels;
   std::vector<Index> feature_of;
   for (std::size_t f = 0; f < result.features.size(); ++f) {
     feature_of.insert(feature_of.end(), static_cast<std::size_t>(result.features[f]->width()),
@@ -138,13 +139,13 @@ std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, co
     const Scaling scaling =
         Scaling::fit(train.x, input.common.scaling(default_scaling()), input.context.threads);
     scaling.apply(train.x, input.context.threads);
-    const StructuralLabels known = labels_for(loss_, train, &labels.names);
+    const StructuralLabels known = labels_for(loss_, train, &labels);
     const auto loss = make_loss(loss_, known, normalised_weights(train), epsilon_);
     const auto pool = build_pool(train.x, known, input);
     StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty), input.context);
     const StructuralResult path = structural_path(booster, grid, input.context);
     if (path.stages.size() < grid.size()) return std::nullopt;
-    const auto of_stages = errors_of_stages(path, test, scaling, labels_for(loss_, test, &labels.names),
+    const auto of_stages = errors_of_stages(path, test, scaling, labels_for(loss_, test, &labels),
                                             loss->outputs(), input.context.threads);
     for (std::size_t l = 0; l < of_stages.size(); ++l) {
       errors[l].push_back(of_stages[l].value(select_, of_stages[l]["error"].get<double>()));
@@ -183,7 +184,9 @@ StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const St
   Solved solved;
   solved.grid = lambdas(booster.lambda_max());
   std::optional<StructuralLabels> test_labels;
-  if (input.test) test_labels = labels_for(loss_, *input.test, &labels.names);
+  if (input.test) test_labels = labels_for(loss_, *input.test, &labels);
+  if (test_labels && !test_labels->tasks.unknown.empty())
+    report["unknown_tasks"] = test_labels->tasks.unknown;
   RoundReports rounds(*pool, booster, input, scaling, labels, test_labels);
   if (lambda_ >= 0) {
     booster.after_round([&](Index round, const ActiveSetSolver& solver, double score) {

@@ -15,8 +15,7 @@ const std::vector<std::string>& structural_losses() {
   return names;
 }
 
-StructuralLabels labels_for(const std::string& loss, const Dataset& data,
-                            const std::vector<std::string>* known) {
+StructuralLabels labels_for(const std::string& loss, const Dataset& data, const StructuralLabels* known) {
   StructuralLabels labels;
   if (loss == "regression") {
     labels.kind = OutputKind::value;
@@ -24,10 +23,10 @@ StructuralLabels labels_for(const std::string& loss, const Dataset& data,
     labels.names = {"value"};
   } else if (loss == "multitask" || loss == "multitask-exp") {
     labels.kind = OutputKind::tasks;
-    labels.tasks = tasks_of(data, known);
+    labels.tasks = known == nullptr ? tasks_of(data) : tasks_of(data, &known->names, known->tasks.labels);
     labels.names = labels.tasks.names;
   } else {
-    labels.classes = known == nullptr ? classes_of(data) : classes_of(data, *known);
+    labels.classes = known == nullptr ? classes_of(data) : classes_of(data, known->names);
     labels.names = labels.classes.names;
     labels.binary = loss == "binary" || loss == "binary-exp";
     if (labels.binary) labels.tasks = binary_task(labels.classes);

@@ -25,9 +25,9 @@ struct StructuralLabels {
   bool binary = false;  ///< one output for two classes
 };
 
-/// `known`: names a model has already, so that another data set gets the same outputs.
+/// `known`: those of the training set, so that another data set gets the same outputs.
 StructuralLabels labels_for(const std::string& loss, const Dataset& data,
-                            const std::vector<std::string>* known = nullptr);
+                            const StructuralLabels* known = nullptr);
 
 /// Weights sum to 1.
 std::unique_ptr<Loss> make_loss(const std::string& loss, const StructuralLabels& labels,

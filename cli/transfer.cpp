@@ -9,6 +9,7 @@
 
 #include "cascade_support.hpp"
 #include "command.hpp"
+#include "options.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -28,19 +29,22 @@ class TransferCommand : public Command {
     app.add_option("--test", test_, "Data to report the error on");
     app.add_option("-o,--output", output_, "Where to write the model of the new classes or tasks");
     app.add_option("--report", report_, "Where to write the report (JSON)");
-    app.add_option("--loss", loss_, "Loss of the new tasks")->capture_default_str();
-    app.add_option("--components", options_.components, "Batch: singular vectors of each level's weights")
-        ->capture_default_str()
-        ->check(positive());
-    app.add_option("--phi", options_.cascade.phi, "Batch: penalty of each level on the projected weights")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->default_str("0");
-    app.add_option("--smoothing", options_.cascade.smoothing, "Batch: mu of the smoothed hinge")
-        ->check(positive())
-        ->capture_default_str();
-    app.add_flag("--each-level", each_level_,
-                 "Batch: project onto each level's own weights, not onto their sum so far");
+    table_ = std::make_unique<OptionSet>(app);
+    batch_only_ = {
+        table_->add_choice(
+            "--loss", loss_,
+            {"multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"},
+            "Batch: loss of the new tasks"),
+        table_->add("--components", options_.components, "Batch: singular vectors of each level's weights")
+            ->check(positive()),
+        table_
+            ->add_numbers("--phi", options_.cascade.phi, non_negative(),
+                          "Batch: penalty of each level on the projected weights")
+            ->default_str("0"),
+        table_->add("--smoothing", options_.cascade.smoothing, "Batch: mu of the smoothed hinge")
+            ->check(positive()),
+        table_->add_flag("--each-level", each_level_,
+                         "Batch: project onto each level's own weights, not onto their sum so far")};
     app.add_flag("--quiet", quiet_, "No progress and no table");
     data_options_.declare(app);
   }
@@ -56,6 +60,8 @@ class TransferCommand : public Command {
   TransferOptions options_;
   bool each_level_ = false, quiet_ = false;
   DataOptions data_options_;
+  std::unique_ptr<OptionSet> table_;
+  std::vector<const CLI::Option*> batch_only_;
 };
 
 Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const std::string& path,
@@ -69,6 +75,11 @@ Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const 
   return data;
 }
 
+/// The report's `data`.
+nlohmann::json size_of(const JointData& data) {
+  return {{"m", data.rows()}, {"d", data.x.cols()}, {"k", data.outputs()}};
+}
+
 nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& context) {
   options_.cascade.loss = joint_loss_from(loss_);
   options_.cumulative = !each_level_;
@@ -80,39 +91,55 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
   const JointData data = joint_data(read(known, known.scaling, data_, context.threads), multiclass);
   const auto increments = increments_of(known, known.input_columns);
   const Cascade cascade = transfer_batch(data, increments, options_, context);
-  std::vector<CompositePoint> points;
-  for (const CascadeLevel& level : cascade.levels) points.push_back(level.increment);
-  const auto model = cascade_model(points, data.names, multiclass ? OutputKind::classes : OutputKind::tasks,
-                                   {known.scaling, known.inputs, known.input_columns, nullptr});
+  const auto model =
+      cascade_model(increments_of(cascade), data.names, multiclass ? OutputKind::classes : OutputKind::tasks,
+                    {known.scaling, known.inputs, known.input_columns, nullptr});
+  model->task_labels = data.task_labels;
   std::optional<JointData> test;
-  if (!test_.empty())
-    test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names);
-  nlohmann::json report;
+  if (!test_.empty()) {
+    test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names,
+                      data.task_labels);
+  }
+  nlohmann::json report{{"data", size_of(data)}};
   report["rounds"] = level_reports(cascade, data, test ? &*test : nullptr, *model, context.threads);
   finish_report(report, *model);
+  add_stop(report, context.monitor);
   model->about = {{"method", "transfer"}, {"from", known.about}};
   if (!output_.empty()) save_model(*model, output_);
-  if (!quiet_) print_rounds(report["rounds"]);
+  if (!quiet_) print_levels(report);
   return report;
 }
 
 nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Context& context) {
+  for (const CLI::Option* option : batch_only_) {
+    if (option->count() == 0) continue;
+    throw InputError(fmt::format("{}: {} is an online cascade, which takes its own options to the new tasks",
+                                 option->get_name(), model_));
+  }
   const bool multiclass = is_multiclass(known.cascade.options().loss);
   Dataset raw = read(known, known.scaling, data_, context.threads);
+  refuse_row_weights(raw);
   const auto names = names_by_appearance(raw, multiclass);
   const JointData data = joint_data(std::move(raw), multiclass, &names);
   OnlineCascadeModel model(transfer_online(known.cascade, data.outputs(), data.own_rows()));
   model.names = names;
   model.inputs = known.inputs;
   model.scaling = known.scaling;
+  model.task_labels = data.task_labels;
   OnlineSource source(data);
   const auto start = std::chrono::steady_clock::now();
   sharelearn::run_online(model.cascade, source, 0, context);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (model.cascade.steps() == 0) {
+    throw Failure("cancelled before the first example was learned: there is no model");
+  }
   nlohmann::json report = online_report(model, &data, seconds);
+  report["data"] = size_of(data);
+  add_stop(report, context.monitor);
   report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
   if (!test_.empty()) {
-    const JointData test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names);
+    const JointData test =
+        joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names, data.task_labels);
     add_errors(report, "test", test, online_scores(model, test));
   }
   model.about = {{"method", "transfer"}, {"from", known.about}};
@@ -122,6 +149,7 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
 }
 
 int TransferCommand::run() {
+  const auto start = std::chrono::steady_clock::now();
   for (const std::string& path : {output_, report_}) {
     if (!path.empty()) require_writable(path);
   }
@@ -139,6 +167,9 @@ int TransferCommand::run() {
     throw InputError(fmt::format("{}: is no cascade; fit one with 'sharelearn fit cascade'", model_));
   }
   report["method"] = "transfer";
+  report["options"] = table_->values();
+  report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report["peak_bytes"] = peak_bytes();
   if (!report_.empty()) write_file(report_, report.dump(1) + "\n");
   return 0;
 }

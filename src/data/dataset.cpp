@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "sharelearn/run/error.hpp"
@@ -83,17 +84,49 @@ std::vector<std::string> split_list(const std::string& text) {
   return parts;
 }
 
-Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* known) {
-  require_labels(data);
+bool is_number_up_to_0(const std::string& text) {
+  return as_number(text).value_or(1) <= 0;
+}
+
+/// What a label must be that a model's tasks have not met: the one that is missing, on its side of the other.
+TaskLabels completed(const TaskLabels& known, const std::string& value, const Dataset& data) {
+  TaskLabels both = known;
+  (known.negative.empty() ? both.negative : both.positive) = value;
+  std::vector<std::string> order{both.negative, both.positive};
+  sort_labels(order);
+  const bool one_is_missing = known.negative.empty() || known.positive.empty();
+  if (one_is_missing && order.front() == both.negative) return both;
+  const auto has_it = [&](std::int32_t id) {
+    return data.label.names[static_cast<std::size_t>(id)] == value;
+  };
+  const auto row = std::find_if(data.label.id.begin(), data.label.id.end(), has_it) - data.label.id.begin();
+  const auto name = [](const std::string& label) {
+    return label.empty() ? "none so far" : "'" + label + "'";
+  };
+  throw InputError(
+      fmt::format("{}: row {} has the label '{}', but the tasks were learned with {} as positive and {} as "
+                  "negative label; give the data the same labels",
+                  data.source, row + 1, value, name(known.positive), name(known.negative)));
+}
+
+TaskLabels labels_of_tasks(const Dataset& data, TaskLabels known) {
   const std::vector<std::string> values = names_in_use(data.label);
   if (values.size() > 2) {
     throw InputError(fmt::format("{}: a task's labels must be two values, but there are {} ({}, {}, {} ...)",
                                  data.source, values.size(), values[0], values[1], values[2]));
   }
-  // With one value only, a number above 0 is positive.
-  const std::string positive =
-      values.size() == 2 || as_number(values.front()).value_or(1) > 0 ? values.back() : std::string();
-  Tasks tasks{known ? *known : names_in_use(data.task), {}};
+  if (known.empty() && values.size() == 2) return {values[0], values[1]};
+  if (known.empty()) (is_number_up_to_0(values[0]) ? known.negative : known.positive) = values[0];
+  for (const std::string& value : values) {
+    if (known.sign_of(value) == 0) known = completed(known, value, data);
+  }
+  return known;
+}
+
+Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* known,
+                          const TaskLabels& labels) {
+  require_labels(data);
+  Tasks tasks{known ? *known : names_in_use(data.task), {}, labels_of_tasks(data, labels)};
   const auto position = positions(tasks.names);
   tasks.sign.assign(data.label.id.size() * tasks.names.size(), 0);
   for (std::size_t i = 0; i < data.label.id.size(); ++i) {
@@ -105,8 +138,8 @@ Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* k
           fmt::format("{}: row {} belongs to {}", data.source, i + 1,
                       task < 0 ? "no task (qid: is missing)" : "a task the model does not know"));
     }
-    const bool is_positive = data.label.names[static_cast<std::size_t>(data.label.id[i])] == positive;
-    tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] = is_positive ? 1 : -1;
+    tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] =
+        tasks.labels.sign_of(data.label.names[static_cast<std::size_t>(data.label.id[i])]);
   }
   return tasks;
 }
@@ -173,8 +206,14 @@ std::vector<double> values_of(const Dataset& data) {
   return values;
 }
 
-Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known) {
-  if (!data.task.empty()) return tasks_with_own_rows(data, known);
+std::int8_t TaskLabels::sign_of(const std::string& label) const {
+  if (label == positive) return 1;
+  if (label == negative) return -1;
+  return !negative.empty() && is_number_up_to_0(negative) && is_number_up_to_0(label) ? -1 : 0;
+}
+
+Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known, const TaskLabels& labels) {
+  if (!data.task.empty()) return tasks_with_own_rows(data, known, labels);
   if (data.label.empty()) require_labels(data);
   std::vector<std::vector<std::string>> positives;
   for (const std::string& name : data.label.names) positives.push_back(split_list(name));
@@ -193,14 +232,20 @@ Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known) {
   }
   const auto position = positions(tasks.names);
   tasks.sign.assign(data.label.id.size() * tasks.names.size(), -1);
+  std::set<std::string> unknown;
   for (std::size_t i = 0; i < data.label.id.size(); ++i) {
     if (data.label.id[i] < 0) continue;
     for (const std::string& task : positives[static_cast<std::size_t>(data.label.id[i])]) {
       const auto found = position.find(task);
-      if (found != position.end())
+      if (found == position.end()) {
+        unknown.insert(task);
+      } else {
         tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] = 1;
+      }
     }
   }
+  tasks.unknown.assign(unknown.begin(), unknown.end());
+  sort_labels(tasks.unknown);
   return tasks;
 }
 

@@ -153,6 +153,12 @@ Dataset sharing_mixed(const GenerateOptions& options) {
 }
 
 Dataset tree_of_tasks(const GenerateOptions& options) {
+  if (options.tasks < 1) throw InputError(fmt::format("--tasks must be at least 1, found {}", options.tasks));
+  if (options.rows % (2 * options.tasks) != 0) {
+    throw InputError(
+        fmt::format("--rows must be a multiple of {}, a positive and a negative row of each task, found {}",
+                    2 * options.tasks, options.rows));
+  }
   const Index positives = options.rows > 0 ? options.rows / (2 * options.tasks) : options.positives;
   return task_tree({.tasks = options.tasks,
                     .positives = positives,
@@ -161,13 +167,15 @@ Dataset tree_of_tasks(const GenerateOptions& options) {
 }
 
 constexpr std::array<Generator, 6> kGenerators = {{
-    {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", binary_code},
-    {"blocks", "k classes, x = bin(y) repeated in blocks, in some rows one block zeroed", blocks},
-    {"sharing-common", "16 classes told by the same 4 of 64 columns", sharing_common},
-    {"sharing-disjoint", "16 classes, each told by 4 columns of its own", sharing_disjoint},
-    {"sharing-mixed", "15 classes told by the same 4 columns, one by 4 others", sharing_mixed},
+    {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", "--classes",
+     binary_code},
+    {"blocks", "k classes, x = bin(y) repeated in blocks, in some rows one block zeroed",
+     "--classes, --blocks, --noise", blocks},
+    {"sharing-common", "16 classes told by the same 4 of 64 columns", "", sharing_common},
+    {"sharing-disjoint", "16 classes, each told by 4 columns of its own", "", sharing_disjoint},
+    {"sharing-mixed", "15 classes told by the same 4 columns, one by 4 others", "", sharing_mixed},
     {"task-tree", "tasks with rows of their own, the leaves of a tree whose nodes own columns",
-     tree_of_tasks},
+     "--tasks, --positives, --irrelevant", tree_of_tasks},
 }};
 
 }  // namespace

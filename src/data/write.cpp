@@ -54,16 +54,21 @@ std::string to_svmlight(const Dataset& data) {
 }
 
 std::string to_csv(const Dataset& data) {
+  const bool has_tasks = !data.task.empty();
   std::string out;
-  for (const std::string& name : data.column_names) {
-    out += csv_field(name);
+  // Tasks need a header: --task-column finds them by its name.
+  for (Index j = 0; j < (has_tasks ? data.columns() : std::ssize(data.column_names)); ++j) {
+    out += data.column_names.empty() ? fmt::format("x{}", j + 1)
+                                     : csv_field(data.column_names[static_cast<std::size_t>(j)]);
     out += ',';
   }
-  if (!data.column_names.empty()) out += "label\n";
+  if (has_tasks) out += "task,";
+  if (!out.empty()) out += "label\n";
   const DenseMatrix dense = data.x.is_sparse() ? data.x.to_dense() : DenseMatrix();
   const DenseMatrix& x = data.x.is_sparse() ? dense : data.x.dense();
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index j = 0; j < x.cols(); ++j) fmt::format_to(std::back_inserter(out), "{},", x(i, j));
+    if (has_tasks) out += csv_field(name_at(data.task, i)) + ',';
     out += csv_field(name_at(data.label, i));
     out += '\n';
   }

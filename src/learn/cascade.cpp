@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "sharelearn/penalty/sparse_group.hpp"
@@ -121,6 +122,7 @@ CascadeOptions complete(CascadeOptions options) {
 
 Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context& context,
                     const Cascade* known) {
+  const auto start = std::chrono::steady_clock::now();
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
   Cascade cascade;
@@ -134,6 +136,7 @@ Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context&
       level.report = solve_level(data, design, options, cascade.scores, level, context);
     }
     add_scores(design, level.increment, cascade.scores, context.threads);
+    level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     context.monitor.progress("level", l + 1, options.levels,
                              fmt::format("objective {:.6g}", level.report.objective));
     cascade.levels.push_back(std::move(level));

@@ -16,9 +16,16 @@ bool is_used(const CompositePoint& point, Index column, Index outputs) {
 
 }  // namespace
 
+std::vector<CompositePoint> increments_of(const Cascade& cascade) {
+  std::vector<CompositePoint> out;
+  for (const CascadeLevel& level : cascade.levels) out.push_back(level.increment);
+  return out;
+}
+
 std::shared_ptr<LinearModel> cascade_model(const std::vector<CompositePoint>& increments,
                                            const std::vector<std::string>& names, OutputKind kind,
                                            const DesignSource& source) {
+  if (increments.empty()) throw Failure("cancelled before the first level was learned: there is no model");
   const auto outputs = static_cast<Index>(names.size());
   const Index columns = static_cast<Index>(increments.front().weights.size()) / outputs;
   auto model = std::make_shared<LinearModel>();

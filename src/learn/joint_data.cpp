@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -35,11 +36,12 @@ std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {
   return task;
 }
 
-JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* known) {
-  const Tasks tasks = tasks_of(data, known);
+JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* known, const TaskLabels& labels) {
+  const Tasks tasks = tasks_of(data, known, labels);
   const auto task = task_of_rows(tasks, data.rows());
   JointData out;
   out.names = tasks.names;
+  out.task_labels = tasks.labels;
   out.order.resize(at(data.rows()));
   std::iota(out.order.begin(), out.order.end(), Index{0});
   std::stable_sort(out.order.begin(), out.order.end(),
@@ -67,13 +69,28 @@ JointData class_data(Dataset data, const std::vector<std::string>* known) {
   return out;
 }
 
+/// Rows that all weigh nothing stay so.
 std::vector<double> renormalised(const std::vector<double>& weights, std::span<const Index> rows) {
   std::vector<double> out;
   double sum = 0;
   for (const Index i : rows) out.push_back(weights[at(i)]), sum += out.back();
-  for (double& w : out) w /= sum;
+  for (double& w : out) w /= sum > 0 ? sum : 1;
   return out;
 }
+
+/// What a row counts in an error: its weight, or exactly 1 where all weigh the same.
+class RowCounts {
+ public:
+  explicit RowCounts(const std::vector<double>& weights)
+      : weights_(weights),
+        equal_(!weights.empty() && weights.front() > 0 &&
+               std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end()) {}
+  double operator()(Index row) const { return equal_ ? 1.0 : weights_[at(row)]; }
+
+ private:
+  const std::vector<double>& weights_;
+  bool equal_;
+};
 
 }  // namespace
 
@@ -91,13 +108,15 @@ bool is_multiclass(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multiclass_logistic;
 }
 
-JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known) {
+JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
+                     const TaskLabels& labels) {
   if (multiclass) return class_data(std::move(data), known);
-  if (!data.task.empty()) return tasks_with_own_rows(std::move(data), known);
+  if (!data.task.empty()) return tasks_with_own_rows(std::move(data), known, labels);
   JointData out;
   Tasks tasks = tasks_of(data, known);
   out.names = std::move(tasks.names);
   out.sign = std::move(tasks.sign);
+  out.unknown_tasks = std::move(tasks.unknown);
   out.weights = normalised_weights(data);
   out.x = std::move(data.x);
   return out;
@@ -106,6 +125,7 @@ JointData joint_data(Dataset data, bool multiclass, const std::vector<std::strin
 JointData select_rows(const JointData& data, std::span<const Index> rows) {
   JointData out;
   out.names = data.names;
+  out.task_labels = data.task_labels;
   out.x = data.x.select_rows(rows);
   out.weights = renormalised(data.weights, rows);
   const Index signs = data.multiclass() ? 0 : data.score_columns();
@@ -138,7 +158,11 @@ JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t s
     }
     out.task_begin.push_back(static_cast<Index>(out.order.size()));
   }
-  out.weights.assign(out.order.size(), 1 / static_cast<double>(out.order.size()));
+  if (data.weight.empty()) {
+    out.weights.assign(out.order.size(), 1 / static_cast<double>(out.order.size()));
+  } else {
+    out.weights = renormalised(normalised_weights(data), out.order);
+  }
   out.x = data.x.select_rows(out.order);
   return out;
 }
@@ -187,18 +211,21 @@ std::vector<std::int32_t> strata(const JointData& data) {
 
 std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores) {
   std::vector<double> right(at(data.outputs()), 0.0), all(at(data.outputs()), 0.0);
-  const auto count = [&](Index task, std::int8_t sign, double score) {
+  const RowCounts counts(data.weights);
+  const auto count = [&](Index row, Index task, std::int8_t sign, double score) {
     if (sign == 0) return;
-    all[at(task)] += 1;
-    right[at(task)] += (score > 0) == (sign > 0) ? 1 : 0;
+    all[at(task)] += counts(row);
+    right[at(task)] += (score > 0) == (sign > 0) ? counts(row) : 0;
   };
   for (Index t = 0; t < data.outputs(); ++t) {
     if (data.own_rows()) {
       for (Index i = data.task_begin[at(t)]; i < data.task_begin[at(t + 1)]; ++i) {
-        count(t, data.sign[at(i)], scores(i, 0));
+        count(i, t, data.sign[at(i)], scores(i, 0));
       }
     } else {
-      for (Index i = 0; i < data.rows(); ++i) count(t, data.sign[at(i * data.outputs() + t)], scores(i, t));
+      for (Index i = 0; i < data.rows(); ++i) {
+        count(i, t, data.sign[at(i * data.outputs() + t)], scores(i, t));
+      }
     }
   }
   for (std::size_t t = 0; t < right.size(); ++t) right[t] = all[t] > 0 ? right[t] / all[t] : 1.0;
@@ -231,16 +258,17 @@ double mean_area(const JointData& data, const Grid<double>& scores) {
 
 double pair_error(const JointData& data, const Grid<double>& scores) {
   if (data.multiclass()) return 1 - accuracy(data, scores);
-  Index wrong = 0, all = 0;
+  const RowCounts counts(data.weights);
+  double wrong = 0, all = 0;
   for (Index c = 0; c < scores.cols(); ++c) {
     for (Index i = 0; i < data.rows(); ++i) {
       const std::int8_t sign = data.sign[at(i * scores.cols() + c)];
       if (sign == 0) continue;
-      ++all;
-      wrong += (scores(i, c) > 0) == (sign > 0) ? 0 : 1;
+      all += counts(i);
+      wrong += (scores(i, c) > 0) == (sign > 0) ? 0 : counts(i);
     }
   }
-  return all > 0 ? static_cast<double>(wrong) / static_cast<double>(all) : 0.0;
+  return all > 0 ? wrong / all : 0.0;
 }
 
 double accuracy(const JointData& data, const Grid<double>& scores) {
@@ -248,15 +276,17 @@ double accuracy(const JointData& data, const Grid<double>& scores) {
     const auto each = task_accuracies(data, scores);
     return std::accumulate(each.begin(), each.end(), 0.0) / static_cast<double>(each.size());
   }
-  Index right = 0;
+  const RowCounts counts(data.weights);
+  double right = 0, all = 0;
   for (Index i = 0; i < data.rows(); ++i) {
     Index best = 0;
     for (Index c = 1; c < data.outputs(); ++c) {
       if (scores(i, c) > scores(i, best)) best = c;
     }
-    right += best == data.label[at(i)] ? 1 : 0;
+    all += counts(i);
+    right += best == data.label[at(i)] ? counts(i) : 0;
   }
-  return static_cast<double>(right) / static_cast<double>(data.rows());
+  return all > 0 ? right / all : 1.0;
 }
 
 }  // namespace sharelearn

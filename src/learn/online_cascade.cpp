@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -85,6 +86,14 @@ AlignedVector<double> zero_row(Index outputs) {
   return AlignedVector<double>(at((outputs + 7) / 8 * 8), 0.0);
 }
 
+/// Squares that were much larger once have lost the digits of what is left: they are added up anew whenever
+/// they fall below one of the powers of 256 that 8 bits of the exponent count. The two numbers alone decide,
+/// so that a learner that was stored does the same. Neither is negative.
+bool lost_digits(double before, double after) {
+  const auto power = [](double value) { return std::bit_cast<std::uint64_t>(value) >> 55; };
+  return power(after) < power(before);  // one branch, seldom taken
+}
+
 double softplus(double z) {
   return z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z));
 }
@@ -95,6 +104,9 @@ OnlineCascade::OnlineCascade(OnlineCascadeOptions options, Index outputs, Index 
     : options_(std::move(options)), outputs_(outputs), columns_(columns), own_rows_(own_rows) {
   if (options_.mix.size() != options_.phi.size() || options_.mix.empty()) {
     throw InputError("an online cascade needs one mix and one phi a level");
+  }
+  if (is_multiclass(options_.loss) && outputs < 2) {
+    throw InputError(fmt::format("a cascade of classes needs at least 2 of them, {} given", outputs));
   }
   if (!(options_.gamma > 0)) throw InputError(fmt::format("gamma must be above 0, {} given", options_.gamma));
   for (std::size_t l = 0; l < options_.mix.size(); ++l) {
@@ -226,12 +238,14 @@ void OnlineCascade::learn(Level& level, const OnlineExample& example, const std:
   for (std::size_t e = 0; e < example.column.size(); ++e) {
     double* sums = level.sums.column(example.column[e]);
     double& squares = level.squares[example.column[e]];
+    const double before = squares;
     for (const std::size_t c : moved) {
       const double change = example.value[e] * residual[c];
       squares += change * (2 * sums[c] + change);
       sums[c] += change;
     }
     squares = std::max(squares, 0.0);
+    if (lost_digits(before, squares)) squares = kernels::soft_squares(sums, outputs_, 0);
   }
 }
 
@@ -360,7 +374,9 @@ void OnlineCascade::write(ByteWriter& out) const {
     out.doubles(level.known);
     std::vector<Index> used;
     for (Index j = 0; j < columns_; ++j) {
-      if (level.squares[at(j)] != 0) used.push_back(j);
+      const auto sums = level.sums.column_span(j);
+      const bool is_used = std::any_of(sums.begin(), sums.end(), [](double u) { return u != 0; });
+      if (is_used || level.squares[at(j)] != 0) used.push_back(j);
     }
     out.indices(used);
     std::vector<double> squares;

@@ -12,6 +12,16 @@ namespace sharelearn {
 
 namespace {
 
+/// Passes on the wish to stop, but no progress: that is told trial by trial.
+class QuietMonitor : public Monitor {
+ public:
+  explicit QuietMonitor(const Monitor& of) : of_(of) {}
+  bool cancelled() const override { return of_.cancelled(); }
+
+ private:
+  const Monitor& of_;
+};
+
 /// Coordinate search over the scales; trials seen before are not judged again.
 class ScaleSearch {
  public:
@@ -76,13 +86,15 @@ class Search {
     ++done_;
     if (context_.monitor.cancelled()) return 0;
     options_.phi = phi_of(scales);
-    Context quiet{context_.threads, silent_monitor(), context_.seed};
+    QuietMonitor monitor(context_.monitor);
+    Context quiet{context_.threads, monitor, context_.seed};
     double mean = 0;
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       fitted_[p] = fit_cascade(pairs_[p].train, options_, quiet, &fitted_[p]);
       const auto scores = cascade_scores(fitted_[p], pairs_[p].held_out, options_.levels, context_.threads);
       mean += grid_.judge(pairs_[p].held_out, scores) / static_cast<double>(pairs_.size());
     }
+    if (monitor.cancelled()) return 0;  // some folds were not learned from
     found_.accuracy = found_.trials.empty() ? mean : std::max(found_.accuracy, mean);
     context_.monitor.progress("cross-validation", done_, planned_,
                               fmt::format("best {:.4f}", found_.accuracy));
@@ -134,6 +146,12 @@ PhiSearch cross_validate_phi(const JointData& data, const CascadeOptions& option
   std::vector<HeldOutPair> pairs;
   for (const Split& split : stratified_folds(strata(data), folds, context.seed)) {
     pairs.push_back({select_rows(data, split.train), select_rows(data, split.test)});
+    const std::vector<double>& weights = pairs.back().train.weights;
+    if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; })) {
+      throw InputError(
+          "cross-validation: all rows that weigh anything are in one fold, which leaves none to learn from; "
+          "choose the penalty yourself or give more rows a weight");
+    }
   }
   return search_phi(pairs, options, grid, context);
 }

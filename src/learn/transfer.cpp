@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "data/symmetric_eigen.hpp"
@@ -78,6 +79,7 @@ Subspace leading_subspace(const std::vector<double>& weights, Index features, In
 
 Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>& known,
                        const TransferOptions& options, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
   const Index features = data.x.cols();
   if (known.empty() || known.front().weights.size() % at(features) != 0) {
     throw InputError("the known cascade and the new tasks have different features");
@@ -90,7 +92,7 @@ Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>&
   Cascade out;
   out.scores = Grid<double>(data.rows(), data.score_columns());
   std::vector<double> sum(known.front().weights.size(), 0.0);
-  for (std::size_t l = 0; l < known.size(); ++l) {
+  for (std::size_t l = 0; l < known.size() && !context.monitor.cancelled(); ++l) {
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += known[l].weights[i];
     const auto& source = options.cumulative ? sum : known[l].weights;
     const Subspace subspace = leading_subspace(source, features, known_outputs, options.components);
@@ -113,6 +115,7 @@ Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>&
         .scores(level.increment.weights, design.centred_bias(level.increment.bias, level.increment.weights),
                 &before, out.scores, context.threads);
     level.increment.weights = projected_back(subspace, level.increment.weights, features, data.outputs());
+    level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     out.levels.push_back(std::move(level));
   }
   return out;

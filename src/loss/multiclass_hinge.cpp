@@ -23,6 +23,16 @@ double hinge_choice(std::vector<double>& margins) {
   return value;
 }
 
+/// margins / mu as the projection takes them. Far above mu the shift it subtracts would leave no digits of
+/// their differences; a common shift changes nothing as long as one stays above 1, so there it is taken off
+/// before the division.
+void divide_by_smoothing(std::vector<double>& margins, double smoothing) {
+  constexpr double kFar = 1e6;
+  const double top = *std::max_element(margins.begin(), margins.end());
+  const bool is_far = top > kFar * smoothing;
+  for (double& margin : margins) margin = is_far ? (margin - top) / smoothing + 2 : margin / smoothing;
+}
+
 }  // namespace
 
 bool project_onto_capped_simplex(std::span<double> q) {
@@ -66,7 +76,7 @@ double MulticlassHinge::block(RowRange rows, const Grid<double>& scores, Grid<do
     double value = 0;
     double mass = 0;
     if (smoothing_ > 0) {
-      for (double& margin : q) margin /= smoothing_;
+      divide_by_smoothing(q, smoothing_);
       project_onto_capped_simplex(q);
       for (Index c = 0; c < classes_; ++c) {
         const double p = q[at(c)];
@@ -89,8 +99,9 @@ void MulticlassHinge::curvature(RowRange rows, const Grid<double>& scores, Grid<
   std::vector<double> q(at(classes_));
   for (Index i = rows.begin; i < rows.end; ++i) {
     const Index y = label_[at(i)];
-    for (Index c = 0; c < classes_; ++c) q[at(c)] = (1 + scores(i, c) - scores(i, y)) / smoothing_;
+    for (Index c = 0; c < classes_; ++c) q[at(c)] = 1 + scores(i, c) - scores(i, y);
     q[at(y)] = 0;
+    divide_by_smoothing(q, smoothing_);
     const bool held = project_onto_capped_simplex(q);
     const auto support =
         static_cast<double>(std::count_if(q.begin(), q.end(), [](double p) { return p > 0; }));

@@ -44,13 +44,29 @@ std::string read_whole(const std::string& path) {
   return bytes;
 }
 
+/// A file of an older sharelearn has none: there every data set's labels speak for themselves.
+TaskLabels task_labels_in(const nlohmann::json& about, const ByteReader& in) {
+  if (!about.contains("task_labels")) return {};
+  const nlohmann::json& labels = about["task_labels"];
+  const auto one = [&](const char* which) {
+    if (!labels.contains(which) || !labels[which].is_string()) in.damaged("its task labels are no text");
+    return labels[which].get<std::string>();
+  };
+  return {one("negative"), one("positive")};
+}
+
 }  // namespace
 
 void save_model(const Model& model, const std::string& path) {
   ByteWriter out;
   out.u32(kVersion);
   out.text(model.kind());
-  out.text(model.about.dump());
+  nlohmann::json about = model.about;
+  if (!model.task_labels.empty()) {
+    about["task_labels"] = {{"negative", model.task_labels.negative},
+                            {"positive", model.task_labels.positive}};
+  }
+  out.text(about.dump());
   out.text(model.payload());
   std::string bytes(kMagic);
   bytes += out.bytes();
@@ -86,6 +102,7 @@ ModelPtr load_model(const std::string& path) {
     if (entry.kind != kind) continue;
     ModelPtr model = entry.read(payload, path);
     model->about = about;
+    model->task_labels = task_labels_in(about, in);
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));

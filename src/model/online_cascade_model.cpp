@@ -10,6 +10,14 @@ OutputKind OnlineCascadeModel::outputs_are() const {
   return is_multiclass(cascade.options().loss) ? OutputKind::classes : OutputKind::tasks;
 }
 
+void OnlineCascadeModel::grow_columns(Index columns, const std::vector<std::string>& column_names) {
+  if (columns <= cascade.columns()) return;
+  const auto known = static_cast<Index>(inputs.size());
+  if (static_cast<Index>(column_names.size()) != columns) inputs.clear();
+  if (!inputs.empty()) inputs.insert(inputs.end(), column_names.begin() + known, column_names.end());
+  cascade.grow_columns(columns);
+}
+
 std::shared_ptr<LinearModel> OnlineCascadeModel::to_linear(bool summed) const {
   const Index used = levels > 0 ? std::min(levels, cascade.levels()) : cascade.levels();
   const Index outputs = cascade.outputs();

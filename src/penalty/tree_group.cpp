@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -43,6 +45,10 @@ std::vector<NodeLine> parse_lines(const std::string& text, const std::string& so
     if (!(words >> node.height)) {
       throw InputError(fmt::format("{}:{}: expected 'node height child child ...'", source, number));
     }
+    if (!(node.height >= 0 && node.height <= 1)) {
+      throw InputError(fmt::format("{}:{}: the height of '{}' must be from 0 to 1, found {}", source, number,
+                                   node.name, node.height));
+    }
     for (std::string child; words >> child;) node.children.push_back(child);
     if (node.children.empty())
       throw InputError(fmt::format("{}:{}: the node has no children", source, number));
@@ -62,6 +68,14 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
   tree.height.assign(outputs.size(), 0.0);
   std::map<std::string, Index> number;
   for (std::size_t c = 0; c < outputs.size(); ++c) number[outputs[c]] = static_cast<Index>(c);
+  std::set<std::string> nodes;
+  for (const NodeLine& line : lines) nodes.insert(line.name);
+  // Outputs have canonical names: a child '1.0' that is no node is the task '1'.
+  for (NodeLine& line : lines) {
+    for (std::string& child : line.children) {
+      if (nodes.count(child) == 0) child = canonical_label(child);
+    }
+  }
   // Nodes get numbers once all their children have one; what is left over is a circle or an unknown name.
   while (!lines.empty()) {
     const auto ready = std::find_if(lines.begin(), lines.end(), [&](const NodeLine& node) {
@@ -69,8 +83,12 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
                          [&](const auto& c) { return number.count(c); });
     });
     if (ready == lines.end()) {
-      throw InputError(fmt::format("{}:{}: a child of '{}' is neither an output nor a node without circles",
-                                   source, lines.front().line, lines.front().name));
+      const NodeLine& node = lines.front();
+      const auto child = std::find_if(node.children.begin(), node.children.end(),
+                                      [&](const auto& c) { return number.count(c) == 0; });
+      throw InputError(
+          fmt::format("{}:{}: the child '{}' of '{}' is neither an output nor a node without circles", source,
+                      node.line, *child, node.name));
     }
     const auto node = static_cast<Index>(tree.parent.size());
     if (!number.emplace(ready->name, node).second) {

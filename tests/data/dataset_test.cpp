@@ -67,6 +67,47 @@ TEST(Tasks, rows_of_their_own_leave_the_other_tasks_unlabelled) {
   EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{0, -1, 1, 0, 0, 1}));
 }
 
+Dataset with_tasks(std::vector<std::string> names, std::vector<std::int32_t> id) {
+  Dataset data = with_labels(std::move(names), std::move(id));
+  data.task = {{"a"}, std::vector<std::int32_t>(data.label.id.size(), 0)};
+  return data;
+}
+
+TEST(Tasks, a_model_remembers_which_label_is_positive) {
+  const std::vector<std::string> known{"a"};
+  const TaskLabels learned = tasks_of(with_tasks({"2", "1"}, {0, 1})).labels;
+  EXPECT_EQ(learned.positive, "2");
+  EXPECT_EQ(learned.negative, "1");
+  EXPECT_EQ(tasks_of(with_tasks({"1"}, {0, 0}), &known, learned).sign, (std::vector<std::int8_t>{-1, -1}));
+  EXPECT_EQ(tasks_of(with_tasks({"2"}, {0}), &known, learned).sign, (std::vector<std::int8_t>{1}));
+  EXPECT_EQ(tasks_of(with_tasks({"0", "1"}, {0, 1}), &known, {"-1", "1"}).sign,
+            (std::vector<std::int8_t>{-1, 1}));
+  try {
+    tasks_of(with_tasks({"1", "-1"}, {0, 1}), &known, learned);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("set: row 2 has the label '-1'"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Tasks, a_label_met_later_completes_the_pair_or_is_refused) {
+  const std::vector<std::string> known{"a"};
+  const TaskLabels ones = tasks_of(with_tasks({"1"}, {0})).labels;  // one value alone: positive
+  EXPECT_EQ(ones.negative, "");
+  const TaskLabels both = tasks_of(with_tasks({"-1"}, {0}), &known, ones).labels;
+  EXPECT_EQ(both.negative, "-1");
+  EXPECT_EQ(both.positive, "1");
+  EXPECT_THROW(tasks_of(with_tasks({"2"}, {0}), &known, ones), InputError);  // then 1 would be negative
+}
+
+TEST(Tasks, lists_name_the_tasks_a_model_does_not_know) {
+  const std::vector<std::string> known{"1", "3"};
+  const Tasks tasks = tasks_of(with_labels({"1,8", "7"}, {0, 1}), &known);
+  EXPECT_EQ(tasks.unknown, (std::vector<std::string>{"7", "8"}));
+  EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{1, -1, -1, -1}));
+}
+
 TEST(Weights, sum_to_one_and_balance_classes) {
   const Dataset data = with_labels({"a", "b"}, {0, 0, 0, 1});
   const Classes classes = classes_of(data);

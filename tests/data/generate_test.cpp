@@ -100,6 +100,8 @@ TEST(generate, refuses_what_makes_no_sense) {
   EXPECT_THROW(generate("blocks", {.blocks = 0}), InputError);
   EXPECT_THROW(generate("blocks", {.noise = 1.5}), InputError);
   EXPECT_THROW(generate("blocks", {.rows = -1}), InputError);
+  EXPECT_THROW(generate("task-tree", {.rows = 13, .tasks = 3}), InputError);
+  EXPECT_EQ(generate("task-tree", {.rows = 12, .tasks = 3}).rows(), 12);
 }
 
 TEST(write, round_trips_through_both_formats) {
@@ -114,6 +116,15 @@ TEST(write, round_trips_through_both_formats) {
   const Dataset dense = read_dataset(folder.file("a.csv", to_csv(data)), {}, threads);
   EXPECT_EQ(dense.column_names, data.column_names);
   EXPECT_EQ(to_csv(dense), to_csv(data));
+}
+
+TEST(write, csv_keeps_the_tasks) {
+  const test::TemporaryFolder folder;
+  ThreadPool threads(1);
+  const Dataset data = generate("task-tree", {.tasks = 3, .positives = 1});
+  const Dataset back = read_dataset(folder.file("a.csv", to_csv(data)),
+                                    {.label_column = "label", .task_column = "task"}, threads);
+  EXPECT_EQ(to_svmlight(back), to_svmlight(data));
 }
 
 TEST(write, refuses_labels_that_svmlight_cannot_hold) {

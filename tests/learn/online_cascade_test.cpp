@@ -150,6 +150,40 @@ TEST(online_cascade, multitask_follows_the_printed_algorithm) {
   expect_the_printed_algorithm(JointLoss::multitask_hinge);
 }
 
+/// One column, two classes in turn; two neighbours that cancel have a huge value.
+Stream cancelling_stream(std::size_t count, std::size_t huge) {
+  Random random(huge);
+  Stream out;
+  for (std::size_t t = 0; t < count; ++t) {
+    const float value = t / 2 == huge / 2 ? 1e9F : static_cast<float>(random.normal());
+    out.x.push_back({{0}, {value}});
+    out.column.push_back({0});
+    out.label.push_back(static_cast<Index>(t % 2));
+    out.sign.push_back({1, -1});
+  }
+  return out;
+}
+
+TEST(online_cascade, follows_the_printed_algorithm_where_large_values_cancel) {
+  const OnlineCascadeOptions options{.mix = {0}, .phi = {0.01}};
+  for (std::size_t huge = 0; huge < 20; huge += 2) {
+    const Stream stream = cancelling_stream(30, huge);
+    OnlineCascade lazy(options, 2, 1, false);
+    Printed printed(options, 2, 1);
+    for (std::size_t t = 0; t < stream.x.size(); ++t) {
+      const OnlineExample example = example_of(stream, t);
+      lazy.step({&example, 1});
+      printed.step(stream, t);
+      for (Index c = 0; c < 2; ++c) {
+        const double expected = printed.increment(0)(c, 0);
+        EXPECT_NEAR(lazy.weights(0, 0)[static_cast<std::size_t>(c)], expected,
+                    1e-9 * std::max(1.0, std::abs(expected)));
+      }
+    }
+    EXPECT_EQ(lazy.mistakes(), printed.mistakes);
+  }
+}
+
 TEST(online_cascade, one_example_a_task_equals_a_shared_row_when_all_tasks_see_the_same_row) {
   const Index columns = 6, outputs = 3;
   const Stream stream = random_stream(80, columns, outputs, 2);
@@ -206,7 +240,8 @@ TEST(online_cascade, columns_far_apart_are_learned_as_columns_side_by_side) {
 }
 
 TEST(online_cascade, stored_and_read_back_it_goes_on_as_if_never_stopped) {
-  const Stream stream = random_stream(60, 5, 3, 3);
+  Stream stream = random_stream(60, 5, 3, 3);
+  stream.x[20].value[0] = stream.x[21].value[0] = 1e9F;  // a row whose squares fall again
   const OnlineCascadeOptions options{.mix = {0, 1}, .phi = {0.05, 0.02}};
   OnlineCascade whole(options, 3, 5, false), first(options, 3, 5, false);
   const auto run = [&](OnlineCascade& cascade, std::size_t begin, std::size_t end) {
@@ -253,6 +288,7 @@ TEST(online_cascade, keeps_one_matrix_a_level) {
 TEST(online_cascade, options_that_do_not_fit_are_named) {
   EXPECT_THROW(OnlineCascade({.mix = {0}, .phi = {}}, 2, 2, false), InputError);
   EXPECT_THROW(OnlineCascade({.mix = {0}, .phi = {1}, .gamma = 0}, 2, 2, false), InputError);
+  EXPECT_THROW(OnlineCascade({.mix = {0}, .phi = {1}}, 1, 2, false), InputError);  // one class
 }
 
 }  // namespace

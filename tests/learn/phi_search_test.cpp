@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "learn/cascade_problem.hpp"
@@ -40,6 +41,60 @@ TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
   // Folds of 20 rows each: accuracies are multiples of 1/60.
   for (const PhiTrial& trial : once.trials)
     EXPECT_NEAR(trial.accuracy * 60, std::round(trial.accuracy * 60), 1e-6);
+}
+
+TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
+  ThreadPool threads(1);
+  Context context{threads};
+  JointData data = testing::random_classes({.rows = 30, .columns = 3}, 3);
+  std::fill(data.weights.begin(), data.weights.end(), 0.0);
+  data.weights[4] = 1;
+  EXPECT_THROW(cross_validate_phi(data, {.levels = 2}, {}, 3, context), InputError);
+}
+
+// Cancelled while it runs: trials that were cut short are none.
+TEST(phi_search, a_cancelled_search_ends_with_what_it_judged) {
+  class Impatient : public Monitor {
+   public:
+    bool cancelled() const override { return done_ >= 2; }
+    void progress(std::string_view, std::int64_t done, std::int64_t, std::string_view) override {
+      done_ = done;
+    }
+
+   private:
+    std::int64_t done_ = 0;
+  } monitor;
+  ThreadPool threads(1);
+  Context context{threads, monitor};
+  const JointData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
+  EXPECT_EQ(cross_validate_phi(data, {.levels = 2}, {}, 3, context).trials.size(), 2U);
+}
+
+TEST(joint_data, errors_count_rows_by_their_weights) {
+  JointData data = testing::random_classes({.rows = 4, .columns = 1, .outputs = 2}, 1);
+  data.label = {0, 0, 0, 1};
+  data.weights = {0.125, 0.125, 0.25, 0.5};
+  const Grid<double> scores(4, 2);  // all ties: class 0
+  EXPECT_DOUBLE_EQ(accuracy(data, scores), 0.5);
+  EXPECT_DOUBLE_EQ(pair_error(data, scores), 0.5);
+  data.label = {};
+  data.sign = {-1, -1, -1, -1, -1, -1, -1, 1};  // a score of 0 is a negative: the last sign is wrong
+  EXPECT_DOUBLE_EQ(pair_error(data, scores), 0.25);
+  EXPECT_DOUBLE_EQ(accuracy(data, scores), 0.75);
+  EXPECT_DOUBLE_EQ(task_accuracies(data, scores)[1], 0.5);
+}
+
+TEST(joint_data, one_against_rest_keeps_the_weights_of_the_rows) {
+  Dataset data;
+  data.x = DenseMatrix(3, 1);
+  data.label = {{"a", "b"}, {0, 1, 1}};
+  data.weight = {4, 1, 1};
+  const JointData tasks = one_against_rest(data, 1, 1);
+  // Task a: row 0 and one of b, task b: a row of a and both of b.
+  std::vector<double> weights = tasks.weights;
+  std::sort(weights.begin(), weights.end());
+  ASSERT_EQ(weights.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(weights[i], (i < 3 ? 1.0 : 4.0) / 11, 1e-15);
 }
 
 TEST(online_run, steps_take_the_next_row_of_every_task) {

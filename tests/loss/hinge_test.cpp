@@ -43,6 +43,24 @@ double maximum_by_ascent(const std::vector<double>& margins, double mu) {
   return value;
 }
 
+// Margins 5, 5 - gap and 1, where the digits of 5 / mu leave no room for q: (1 + gap / mu) / 2 and the rest.
+TEST(multiclass_hinge, keeps_its_digits_for_tiny_smoothing) {
+  const double tiny = 0x1p-60;
+  for (const auto& [mu, gap] : {std::pair(0x1p-20, 0x1p-21), std::pair(tiny, 0.0), std::pair(1e-300, 0.0)}) {
+    Grid<double> scores(1, 4), residual(1, 4), curvature(1, 4);
+    scores(0, 1) = 4, scores(0, 2) = 4 - gap;
+    const MulticlassHinge loss({0}, 4, {1.0}, mu);
+    EXPECT_NEAR(loss.block({0, 1}, scores, &residual), 5, mu);
+    EXPECT_NEAR(residual(0, 1), 0.5 + gap / mu / 2, 1e-9);
+    EXPECT_NEAR(residual(0, 2), 0.5 - gap / mu / 2, 1e-9);
+    EXPECT_EQ(residual(0, 3), 0);
+    EXPECT_NEAR(residual(0, 0), -1, 1e-9);
+    loss.curvature({0, 1}, scores, curvature);
+    EXPECT_NEAR(curvature(0, 1) * mu, 0.5, 1e-9);
+    EXPECT_EQ(curvature(0, 3), 0);
+  }
+}
+
 TEST(multiclass_hinge, equals_the_maximum_of_its_definition) {
   Random random(3);
   for (const double mu : {0.1, 0.5, 2.0}) {

@@ -43,6 +43,20 @@ class ModelFile : public ::testing::Test {
   fs::path path_;
 };
 
+TEST_F(ModelFile, keeps_which_label_of_a_task_is_positive) {
+  LinearModel model = small_model();
+  save_model(model, path_);
+  EXPECT_TRUE(load_model(path_)->task_labels.empty());  // as files written before there was such a thing
+  model.task_labels = {"no", "yes"};
+  save_model(model, path_);
+  EXPECT_EQ(load_model(path_)->task_labels.negative, "no");
+  EXPECT_EQ(load_model(path_)->task_labels.positive, "yes");
+  model.task_labels = {};
+  model.about["task_labels"] = {{"negative", 1}};
+  save_model(model, path_);
+  EXPECT_THROW(load_model(path_), InputError);
+}
+
 TEST_F(ModelFile, a_saved_model_predicts_as_before) {
   const LinearModel model = small_model();
   save_model(model, path_);

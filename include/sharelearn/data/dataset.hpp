@@ -47,16 +47,29 @@ Classes classes_of(const Dataset& data, const std::vector<std::string>& known);
 /// Numbers for regression; throws InputError naming the row whose label is no number.
 std::vector<double> values_of(const Dataset& data);
 
+/// The two labels of tasks with rows of their own; an empty one has not been met.
+struct TaskLabels {
+  std::string negative, positive;
+  bool empty() const { return negative.empty() && positive.empty(); }
+  /// +1, -1, or 0 for a label that is neither. Where the negative one is a number up to 0, so are all such.
+  std::int8_t sign_of(const std::string& label) const;
+};
+
 /// Tasks that label every row: `1,3` lists the positive ones.
 struct Tasks {
   std::vector<std::string> names;
   std::vector<std::int8_t>
-      sign;  ///< rows x tasks, row-major: +1, -1, or 0 where the task does not label the row
+      sign;                ///< rows x tasks, row-major: +1, -1, or 0 where the task does not label the row
+  TaskLabels labels = {};  ///< of tasks with rows of their own
+  std::vector<std::string> unknown = {};  ///< tasks in the lists that `names` does not hold
   Index count() const { return static_cast<Index>(names.size()); }
 };
-/// From comma lists of positive tasks, or, where `data.task` is set, one task a row with labels of two values
-/// (the larger is +1). `known` (of a model) fixes the order; otherwise ascending as classes are.
-Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known = nullptr);
+/// From comma lists of positive tasks, or, where `data.task` is set, one task a row with labels of two
+/// values. `known` and `labels` are those of a model: they fix the order of the tasks and which label is +1.
+/// Otherwise tasks ascend as classes do and the larger label is +1 (of one alone: +1 unless it is a number up
+/// to 0). Throws InputError where a label is neither of `labels`.
+Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known = nullptr,
+               const TaskLabels& labels = {});
 
 /// Ascending as numbers if all are numbers, else as text.
 void sort_labels(std::vector<std::string>& names);

@@ -24,6 +24,7 @@ struct GenerateOptions {
 struct Generator {
   std::string_view name;
   std::string_view summary;
+  std::string_view options;  ///< those it has besides --rows and --seed, with commas
   Dataset (*make)(const GenerateOptions&);
 };
 

@@ -42,6 +42,7 @@ struct CascadeLevel {
   double phi = 0;
   CompositePoint increment;
   FistaReport report;
+  double seconds = 0;  ///< since the start
 };
 
 struct Cascade {
@@ -52,6 +53,7 @@ struct Cascade {
 /// Fills in mix and phi, one value a level. Throws InputError where their number or range is wrong.
 CascadeOptions complete(CascadeOptions options);
 
+/// A run that is cancelled gives the levels so far, the last one as far as it came; none if it came to none.
 /// `known`: a cascade of the same data whose first levels, as far as mix and phi agree, are taken over.
 Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context,
                     const Cascade* known = nullptr);

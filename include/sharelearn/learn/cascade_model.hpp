@@ -16,7 +16,11 @@ struct DesignSource {
   FeaturePtr map;  ///< one feature that made all design columns (Fourier); null: the raw columns
 };
 
-/// Columns that no level uses get no feature.
+/// What each level adds.
+std::vector<CompositePoint> increments_of(const Cascade& cascade);
+
+/// Columns that no level uses get no feature. Throws Failure where there is no level: the run was cancelled
+/// before its first.
 std::shared_ptr<LinearModel> cascade_model(const std::vector<CompositePoint>& increments,
                                            const std::vector<std::string>& names, OutputKind kind,
                                            const DesignSource& source);

@@ -24,12 +24,14 @@ bool is_multiclass(JointLoss loss);
 
 struct JointData {
   Matrix x;
-  std::vector<std::string> names;   ///< classes or tasks
-  std::vector<double> weights;      ///< of the rows, sum 1
-  std::vector<std::int32_t> label;  ///< classes: of each row
-  std::vector<std::int8_t> sign;    ///< tasks: rows x k, own rows: rows
-  std::vector<Index> task_begin;    ///< own rows: k + 1 borders
-  std::vector<Index> order;         ///< own rows: the row of the data set each row was
+  std::vector<std::string> names;               ///< classes or tasks
+  std::vector<double> weights;                  ///< of the rows, sum 1
+  std::vector<std::int32_t> label;              ///< classes: of each row
+  std::vector<std::int8_t> sign;                ///< tasks: rows x k, own rows: rows
+  std::vector<Index> task_begin;                ///< own rows: k + 1 borders
+  std::vector<Index> order;                     ///< own rows: the row of the data set each row was
+  TaskLabels task_labels = {};                  ///< own rows: which label is positive
+  std::vector<std::string> unknown_tasks = {};  ///< shared rows: tasks of the lists that `names` lacks
 
   Index rows() const { return x.rows(); }
   Index outputs() const { return static_cast<Index>(names.size()); }
@@ -39,9 +41,11 @@ struct JointData {
   Index score_columns() const { return own_rows() ? 1 : outputs(); }
 };
 
-/// Classes or tasks of the data set. `known` names them (of a model); otherwise they are found, ascending.
-/// A class that `known` does not hold becomes -1: always an error, and not to be learned from.
-JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr);
+/// Classes or tasks of the data set. `known` names them (of a model, with its `labels` of the tasks' own
+/// rows); otherwise they are found, ascending. A class that `known` does not hold becomes -1: always an
+/// error, and not to be learned from.
+JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
+                     const TaskLabels& labels = {});
 
 /// The rows named (ascending), with the same outputs.
 JointData select_rows(const JointData& data, std::span<const Index> rows);
@@ -56,10 +60,10 @@ Design make_design(const JointData& data, bool bias, ThreadPool& threads);
 /// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.
 std::vector<std::int32_t> strata(const JointData& data);
 
-/// Share of right predictions: of rows (classes), or the mean over tasks of the share of their rows.
-/// scores: rows x k, or rows x 1 with own rows. A score of 0 is a negative.
+/// Share of right predictions: of rows (classes), or the mean over tasks of the share of their rows; rows
+/// count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 is a negative.
 double accuracy(const JointData& data, const Grid<double>& scores);
-/// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task.
+/// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task, by weight.
 double pair_error(const JointData& data, const Grid<double>& scores);
 /// Mean over the tasks with both signs of the area under the ROC curve.
 double mean_area(const JointData& data, const Grid<double>& scores);

@@ -36,6 +36,8 @@ class Model {
 
   /// Method, options and the summary of the training report.
   nlohmann::json about = nlohmann::json::object();
+  /// Which label of a task's own rows is positive; the file keeps it in `about`.
+  TaskLabels task_labels;
 };
 
 using ModelPtr = std::shared_ptr<Model>;

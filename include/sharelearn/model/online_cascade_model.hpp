@@ -30,6 +30,10 @@ class OnlineCascadeModel : public Model {
   std::string payload() const override;
   static ModelPtr read(std::string_view payload, const std::string& path);
 
+  /// Makes room for columns met for the first time. `names` of all columns: those of the data that brings
+  /// them; without, a model that names its columns forgets the names, as it cannot name all of them.
+  void grow_columns(Index columns, const std::vector<std::string>& names = {});
+
   /// The same predictor with a stage a level, or with their sum as its only stage.
   std::shared_ptr<LinearModel> to_linear(bool summed) const;
 };
