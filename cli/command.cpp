@@ -92,7 +92,8 @@ void DataOptions::declare(CLI::App& app) {
   app.add_option("--labels", read.labels_file,
                  "IDX, NPY: the file with the labels. Default: found beside the images")
       ->group(group);
-  app.add_option("--missing", missing, "What a missing value is: an error, the column's mean, or zero")
+  app.add_option("--missing", missing,
+                 "What a missing value is: an error, the column's mean in the training data, or zero")
       ->check(CLI::IsMember(keys(kMissing)))
       ->capture_default_str()
       ->group(group);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "number_checks.hpp"
+#include "paths.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/run/monitor.hpp"
@@ -58,11 +59,28 @@ struct ModelInput {
   void declare(CLI::App& app, const std::string& what);
   /// The model, at the point of its path that the user chose.
   ModelPtr load() const;
+  /// Throws InputError if the output could not be written or is one of the inputs.
+  void check_output(const NamedPath& output) const;
 };
 
-/// Reads data that a model shall be used on: svmlight rows get the model's number of columns.
+/// What data must be like to go with data read before, or with the model made of it.
+struct Columns {
+  Index count = 0;
+  const std::vector<std::string>& names;
+  const std::vector<float>& means;  ///< fill what is missing with `--missing mean`; empty: not known
+  std::string whose;                ///< for messages
+};
+
+/// Reads more data: svmlight rows get at least as many columns, CSV columns their order by name, and missing
+/// values the means of the columns.
+Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions options, ThreadPool& threads);
+
+/// Reads data that a model shall be used on. Columns of sparse data that the model has not met are dropped.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
                        bool labels_required, ThreadPool& threads);
+
+/// The model's scores; throws InputError for a row that has a score that is not finite.
+Grid<double> finite_scores(const Model& model, const Dataset& data, ThreadPool& threads);
 
 /// Chooses the point of the model's path with at most `count` features.
 void use_features(Model& model, Index count);
@@ -72,6 +90,9 @@ void use_levels(Model& model, Index count);
 /// Progress on standard error: a bar when it is a terminal, nothing when it is not or `quiet`. Ctrl-C
 /// cancels.
 std::unique_ptr<Monitor> terminal_monitor(bool quiet);
+
+/// Writes a report (JSON); an empty path is none.
+void write_report(const std::string& path, const nlohmann::json& report);
 
 /// The program's largest resident size so far.
 std::int64_t peak_bytes();

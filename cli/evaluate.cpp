@@ -7,7 +7,6 @@
 
 #include "command.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/run/atomic_file.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -40,13 +39,18 @@ std::vector<std::string> unknown_labels(const Dataset& data, const Classes& clas
   return {unknown.begin(), unknown.end()};
 }
 
+/// What the rows at hand do not define is null.
+nlohmann::json or_null(double value) {
+  return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
+}
+
 nlohmann::json evaluate_classes(const Model& model, const Dataset& data, const Grid<double>& scores) {
   const Classes classes = classes_of(data, model.output_names());
   const ClassMetrics metrics = class_metrics(scores, classes.of_row, data.weight);
   nlohmann::json report{{"error", metrics.error},
                         {"errors", metrics.errors},
-                        {"coverage", metrics.coverage},
-                        {"log_loss", metrics.log_loss},
+                        {"coverage", or_null(metrics.coverage)},
+                        {"log_loss", or_null(metrics.log_loss)},
                         {"top_error", metrics.top_error},
                         {"classes", model.output_names()},
                         {"confusion", confusion_matrix(scores, classes.of_row)}};
@@ -60,9 +64,7 @@ nlohmann::json evaluate_tasks(const Model& model, const Dataset& data, const Gri
   const TaskMetrics metrics = task_metrics(scores, tasks, data.weight);
   nlohmann::json report{
       {"error", metrics.error}, {"tasks", model.output_names()}, {"task_error", metrics.task_error}};
-  for (const double area : metrics.area) {
-    report["area_under_curve"].push_back(std::isnan(area) ? nlohmann::json() : nlohmann::json(area));
-  }
+  for (const double area : metrics.area) report["area_under_curve"].push_back(or_null(area));
   if (!tasks.unknown.empty()) report["unknown_tasks"] = tasks.unknown;
   return report;
 }
@@ -94,6 +96,7 @@ void print_confusion(const nlohmann::json& report) {
 
 void print(const nlohmann::json& report) {
   for (const auto& [key, value] : report.items()) {
+    if (value.is_null()) fmt::print("{:<24} -\n", key);
     if (value.is_number_float()) fmt::print("{:<24} {:.6g}\n", key, value.get<double>());
     if (value.is_number_integer()) fmt::print("{:<24} {}\n", key, value.get<std::int64_t>());
   }
@@ -114,11 +117,12 @@ void print(const nlohmann::json& report) {
 }
 
 int EvaluateCommand::run() {
-  if (!report_.empty()) require_writable(report_);
+  input_.check_output({"--report", report_});
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
-  const Grid<double> scores = model->scores(data, threads);
+  if (!data.weight.empty()) normalised_weights(data);  // refuses those that fit refuses
+  const Grid<double> scores = finite_scores(*model, data, threads);
   nlohmann::json report;
   switch (model->outputs_are()) {
     case OutputKind::classes:
@@ -134,7 +138,7 @@ int EvaluateCommand::run() {
   report["rows"] = data.rows();
   report["features_used"] = model->features_used();
   print(report);
-  if (!report_.empty()) write_file(report_, report.dump(1) + "\n");
+  write_report(report_, report);
   return 0;
 }
 

@@ -1,12 +1,14 @@
 // sharelearn fit METHOD TRAIN: a subcommand a method.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "command.hpp"
 #include "method.hpp"
+#include "sharelearn/data/missing.hpp"
 #include "sharelearn/data/split.hpp"
-#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -49,13 +51,57 @@ class FitCommand : public Command {
   std::vector<std::unique_ptr<Entry>> entries_;
 };
 
+/// The training set, and the means that stand for missing values, here and wherever the model is used.
+Dataset read_train(const std::string& path, ReadOptions read, std::vector<float>& means,
+                   ThreadPool& threads) {
+  const bool fill = read.missing == Missing::mean;
+  if (fill) read.missing = Missing::keep;
+  Dataset train = read_dataset(path, read, threads);
+  if (!fill) return train;
+  means = column_means(train.x, threads);
+  fill_missing(train.x, means, threads);
+  return train;
+}
+
+void read_test(FitInput& input, const std::vector<float>& means) {
+  const std::string& path = input.common.test;
+  input.test = read_alike({input.train.columns(), input.train.column_names, means, input.train.source}, path,
+                          input.common.data.resolved(), input.context.threads);
+  widen(input.train, input.test->columns());
+  if (input.test->columns() != input.train.columns()) {
+    throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", path, input.test->columns(),
+                                 input.common.train, input.train.columns()));
+  }
+  if (!input.test->weight.empty()) normalised_weights(*input.test);  // refuses those that TRAIN may not have
+}
+
+/// A model with an objective that is no number is no model: it must not be written.
+void check_objective(const nlohmann::json& report) {
+  const auto check = [](const nlohmann::json& point) {
+    for (const char* key : {"objective", "loss"}) {
+      if (!point.contains(key) || !point[key].is_number_float()) continue;
+      if (const double value = point[key].get<double>(); !std::isfinite(value)) {
+        throw Failure(
+            fmt::format("the {} became {}, so that no model is written: the values are too large, or the "
+                        "steps; try --scale minmax, and a stronger penalty",
+                        key, value));
+      }
+    }
+  };
+  check(report);
+  if (!report.contains("rounds")) return;
+  for (const auto& round : report["rounds"]) check(round);
+}
+
 /// Takes the rows held out of the training set as test set.
 void hold_out(FitInput& input) {
   const double fraction = input.common.holdout;
   if (input.test)
     throw InputError("--holdout and --test exclude each other: the test set is one or the other");
   std::vector<std::int32_t> groups(static_cast<std::size_t>(input.train.rows()), 0);
-  if (!input.train.label.empty()) {
+  const std::vector<std::int32_t>& labels = input.train.label.id;
+  const bool any_without = std::find(labels.begin(), labels.end(), -1) != labels.end();  // no positive task
+  if (!labels.empty() && !any_without) {
     const Classes classes = classes_of(input.train, 1);
     // Strata of a regression or a multitask set would be single rows.
     if (classes.count() * 2 <= input.train.rows()) groups = classes.of_row;
@@ -101,10 +147,10 @@ void CommonOptions::declare(CLI::App& app, OptionSet& options) {
   app.add_flag("--quiet", quiet, "No progress and no table");
 }
 
-void CommonOptions::check_outputs() const {
-  for (const std::string& path : {model, report}) {
-    if (!path.empty()) require_writable(path);
-  }
+void CommonOptions::check_outputs(const std::vector<NamedPath>& own) const {
+  std::vector<NamedPath> outputs{{"-o", model}, {"--report", report}};
+  outputs.insert(outputs.end(), own.begin(), own.end());
+  check_paths(outputs, {{"TRAIN", train}, {"--test", test}, {"--labels", data.read.labels_file}});
 }
 
 std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* classes) const {
@@ -113,24 +159,23 @@ std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* cla
 
 int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
-  common.check_outputs();
+  common.check_outputs(own_outputs());
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
-  ReadOptions read = common.data.resolved();
-  FitInput input{
-      read_dataset(common.train, read, threads), std::nullopt, common, {threads, *monitor, common.seed}};
-  if (!common.test.empty()) {
-    read.columns = input.train.columns();
-    input.test = read_dataset(common.test, read, threads);
-    widen(input.train, input.test->columns());
-    if (input.test->columns() != input.train.columns()) {
-      throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", common.test,
-                                   input.test->columns(), common.train, input.train.columns()));
-    }
-  }
+  std::vector<float> means;
+  FitInput input{read_train(common.train, common.data.resolved(), means, threads),
+                 std::nullopt,
+                 common,
+                 {threads, *monitor, common.seed}};
+  if (!common.test.empty()) read_test(input, means);
   if (common.holdout > 0) hold_out(input);
   const Index rows = input.train.rows(), columns = input.train.columns();
   FitResult result = fit(input);
+  check_objective(result.report);
+  if (!means.empty()) {
+    means.resize(static_cast<std::size_t>(result.model->columns()));  // the test set may have had more
+    result.model->means = std::move(means);
+  }
 
   nlohmann::json report = std::move(result.report);
   report["method"] = name();
@@ -146,7 +191,8 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
     if (report.contains(key)) result.model->about["summary"][key] = report[key];
   }
   if (!common.model.empty()) save_model(*result.model, common.model);
-  if (!common.report.empty()) write_file(common.report, report.dump(1) + "\n");
+  write_report(common.report, report);
+  write_own(report);
   return 0;
 }
 

@@ -15,7 +15,6 @@
 #include "sharelearn/learn/phi_search.hpp"
 #include "sharelearn/learn/regret.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
-#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -266,7 +265,7 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
   report["seconds"] = seconds;
   report["peak_bytes"] = peak_bytes();
   if (!common.model.empty()) save_model(*model, common.model);
-  if (!common.report.empty()) write_file(common.report, report.dump(1) + "\n");
+  write_report(common.report, report);
   if (!common.quiet) print_online(report);
   return 0;
 }

@@ -126,6 +126,10 @@ class ShareBoostMethod : public Method {
     options.add("--plot", plot_, "Where to draw the errors against the number of features (SVG)");
   }
   FitResult fit(FitInput& input) override;
+  std::vector<NamedPath> own_outputs() const override { return {{"--plot", plot_}}; }
+  void write_own(const nlohmann::json& report) const override {
+    if (!plot_.empty()) draw(report["rounds"]);
+  }
   ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  private:
@@ -373,7 +377,6 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
     }
   }
   add_sparsity(*model, report);
-  if (!plot_.empty()) draw(report["rounds"]);
   if (!input.common.quiet) print_rounds(report["rounds"]);
   return {model, report};
 }

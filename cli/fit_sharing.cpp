@@ -7,8 +7,8 @@
 #include "method.hpp"
 #include "methods.hpp"
 #include "sharelearn/data/line_source.hpp"
+#include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharing_stream.hpp"
 
@@ -196,6 +196,7 @@ void SharingMethod::learn(SharingStream& stream, const CommonOptions& common, Th
   read.labels_required = !stream_.follow;
   Dataset data = read_dataset(common.train, read, threads);
   SharingModel& model = stream.model();
+  if (read.missing == Missing::mean) model.means = column_means(data.x, threads);
   const ScalingKind kind = common.scaling(default_scaling());
   if (kind != ScalingKind::none) {
     if (model.scaling.is_identity()) model.scaling = Scaling::fit(data.x, kind, threads);
@@ -264,7 +265,7 @@ int SharingMethod::run(const CommonOptions& common, const nlohmann::json& option
     if (result.contains(key)) model.about["summary"][key] = result[key];
   }
   if (!common.model.empty()) save_model(model, common.model);
-  if (!common.report.empty()) write_file(common.report, result.dump(1) + "\n");
+  write_report(common.report, result);
   if (!common.quiet) {
     std::FILE* out = stream_.follow ? stderr : stdout;
     fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", model.examples, model.mistakes,

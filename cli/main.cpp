@@ -2,6 +2,10 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <new>
 
 #include "command.hpp"
@@ -68,9 +72,15 @@ int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   return 2;
 }
 
-}  // namespace
+/// What was printed must have arrived: behind standard output may be a full disk.
+int after_output(int code) {
+  const bool arrived = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush();
+  if (arrived || code != 0) return code;
+  fmt::print(stderr, "sharelearn: cannot write to standard output: {}\n", std::strerror(errno));
+  return 1;
+}
 
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   sharelearn::keep_large_arrays_off_the_heap();
   CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use.",
                "sharelearn");
@@ -102,4 +112,10 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return after_output(run(argc, argv));
 }

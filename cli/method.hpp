@@ -34,8 +34,9 @@ struct CommonOptions {
   bool quiet = false;
 
   void declare(CLI::App& app, OptionSet& options);
-  /// Throws InputError if the model or the report could not be written.
-  void check_outputs() const;
+  /// Throws InputError if the model, the report or a method's own output could not be written, or would
+  /// replace what is read or another output.
+  void check_outputs(const std::vector<NamedPath>& own = {}) const;
   /// The bias as the user said, or the method's own default.
   bool bias_or(bool otherwise) const {
     return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;
@@ -79,6 +80,10 @@ class Method {
   virtual FitResult fit(FitInput& input) = 0;
   /// Scaling when the user names none.
   virtual ScalingKind default_scaling() const { return ScalingKind::minmax; }
+  /// Files it writes beside model and report.
+  virtual std::vector<NamedPath> own_outputs() const { return {}; }
+  /// Writes them, once model and report are safe.
+  virtual void write_own(const nlohmann::json& /*report*/) const {}
   /// The whole of `fit METHOD`: read, learn, write. Methods that stream override it.
   virtual int run(const CommonOptions& common, const nlohmann::json& options);
 };

@@ -1,19 +1,72 @@
 // Reading data for a model that exists.
 #include <fmt/core.h>
 
+#include <cmath>
+
 #include "command.hpp"
+#include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 
+namespace {
+
+/// Without the columns from `count` on.
+void drop_columns(SparseMatrix& x, Index count) {
+  x.cols = count;
+  x.start.resize(static_cast<std::size_t>(count) + 1);
+  x.row.resize(static_cast<std::size_t>(x.start.back()));
+  x.value.resize(static_cast<std::size_t>(x.start.back()));
+}
+
+}  // namespace
+
+Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions options,
+                   ThreadPool& threads) {
+  // A mean over the rows at hand would make what is predicted of a row depend on the others.
+  const bool fill = options.missing == Missing::mean;
+  if (fill) options.missing = Missing::keep;
+  options.columns = columns.count;
+  options.column_names = columns.names;
+  Dataset data = read_dataset(path, options, threads);
+  order_columns(data, columns.names, columns.whose);
+  if (fill && columns.means.empty() && has_missing(data.x)) {
+    throw InputError(
+        fmt::format("{}: values are missing, and {} was not fitted with --missing mean, so that it knows no "
+                    "means; fit it so, or take --missing zero",
+                    data.source, columns.whose));
+  }
+  if (fill) fill_missing(data.x, columns.means, threads);
+  return data;
+}
+
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
                        bool labels_required, ThreadPool& threads) {
   ReadOptions read = options.resolved();
-  read.columns = model.columns();
   read.labels_required = labels_required;
-  return read_dataset(path, read, threads);
+  Dataset data =
+      read_alike({model.columns(), model.column_names(), model.means, "the model"}, path, read, threads);
+  const bool wider = model.columns() > 0 && data.columns() > model.columns();
+  if (wider && data.x.is_sparse()) drop_columns(data.x.sparse(), model.columns());
+  return data;
+}
+
+Grid<double> finite_scores(const Model& model, const Dataset& data, ThreadPool& threads) {
+  Grid<double> scores = model.scores(data, threads);
+  Index row = scores.rows(), output = 0;  // of the first that is not
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (Index i = 0; i < row; ++i) {
+      if (std::isfinite(scores(i, c))) continue;
+      row = i;
+      output = c;
+    }
+  }
+  if (row == scores.rows()) return scores;
+  throw InputError(fmt::format(
+      "{}: the score of row {} for '{}' is {}: its values, or the model's, are too large", data.source,
+      row + 1, model.output_names()[static_cast<std::size_t>(output)], scores(row, output)));
 }
 
 void ModelInput::declare(CLI::App& app, const std::string& what) {
@@ -30,6 +83,10 @@ ModelPtr ModelInput::load() const {
   if (features >= 0) use_features(*loaded, features);
   if (levels > 0) use_levels(*loaded, levels);
   return loaded;
+}
+
+void ModelInput::check_output(const NamedPath& output) const {
+  check_paths({output}, {{"MODEL", model}, {"DATA", data}, {"--labels", reading.read.labels_file}});
 }
 
 void use_features(Model& model, Index count) {

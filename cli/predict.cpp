@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "command.hpp"
+#include "sharelearn/data/write.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -36,8 +37,14 @@ class PredictCommand : public Command {
   Index top_ = 0;
 };
 
-std::string joined(const std::vector<std::string>& parts) {
-  return fmt::format("{}", fmt::join(parts, ","));
+/// Names as the fields of a CSV line.
+std::string joined(const std::vector<std::string>& names) {
+  std::string line;
+  for (const std::string& name : names) {
+    if (&name != &names.front()) line += ',';
+    line += csv_field(name);
+  }
+  return line;
 }
 
 std::string row_of_numbers(const Grid<double>& values, Index row) {
@@ -64,13 +71,16 @@ void to_probabilities(Grid<double>& scores, OutputKind kind) {
 
 std::string label_of(const Grid<double>& scores, Index row, Index count, const Model& model) {
   if (model.outputs_are() == OutputKind::value) return fmt::format("{:.9g}", scores(row, 0));
+  if (model.outputs_are() == OutputKind::classes && count == 0) {  // a label a line: nothing to tell apart
+    return model.output_names()[static_cast<std::size_t>(best_classes(scores, row, 1).front())];
+  }
   std::vector<std::string> labels;
   if (model.outputs_are() == OutputKind::tasks && count == 0) {
     for (Index t = 0; t < scores.cols(); ++t) {
       if (scores(row, t) > 0) labels.push_back(model.output_names()[static_cast<std::size_t>(t)]);
     }
   } else {
-    for (const std::int32_t c : best_classes(scores, row, std::max<Index>(1, count))) {
+    for (const std::int32_t c : best_classes(scores, row, count)) {
       labels.push_back(model.output_names()[static_cast<std::size_t>(c)]);
     }
   }
@@ -78,11 +88,11 @@ std::string label_of(const Grid<double>& scores, Index row, Index count, const M
 }
 
 int PredictCommand::run() {
-  if (output_ != "-") require_writable(output_);
+  input_.check_output({"-o", output_});
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, false, threads);
-  Grid<double> scores = model->scores(data, threads);
+  Grid<double> scores = finite_scores(*model, data, threads);
   if (proba_) {
     if (model->outputs_are() == OutputKind::value)
       throw InputError("--proba: the model predicts numbers, not classes");

@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "method.hpp"
+#include "sharelearn/report/json_text.hpp"
+#include "sharelearn/run/atomic_file.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -22,6 +24,10 @@ bool is_shown(std::size_t round, std::size_t count) {
 }
 
 }  // namespace
+
+void write_report(const std::string& path, const nlohmann::json& report) {
+  if (!path.empty()) write_file(path, json_text(report, 1) + "\n");
+}
 
 void print_rounds(const nlohmann::json& rounds) {
   fmt::print("{:>6} {:>9} {:>12} {:>12} {:>10} {:>10}\n", "round", "features", "objective", "score",

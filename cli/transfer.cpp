@@ -11,7 +11,6 @@
 #include "command.hpp"
 #include "options.hpp"
 #include "sharelearn/learn/online_run.hpp"
-#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -105,6 +104,7 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
   finish_report(report, *model);
   add_stop(report, context.monitor);
   model->about = {{"method", "transfer"}, {"from", known.about}};
+  model->means = known.means;
   if (!output_.empty()) save_model(*model, output_);
   if (!quiet_) print_levels(report);
   return report;
@@ -143,6 +143,7 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
     add_errors(report, "test", test, online_scores(model, test));
   }
   model.about = {{"method", "transfer"}, {"from", known.about}};
+  model.means = known.means;
   if (!output_.empty()) save_model(model, output_);
   if (!quiet_) print_online(report);
   return report;
@@ -150,9 +151,8 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
 
 int TransferCommand::run() {
   const auto start = std::chrono::steady_clock::now();
-  for (const std::string& path : {output_, report_}) {
-    if (!path.empty()) require_writable(path);
-  }
+  check_paths({{"-o", output_}, {"--report", report_}},
+              {{"MODEL", model_}, {"NEWTASKS", data_}, {"--test", test_}});
   const ModelPtr model = load_model(model_);
   ThreadPool threads(data_options_.threads);
   const auto monitor = terminal_monitor(quiet_);
@@ -170,7 +170,7 @@ int TransferCommand::run() {
   report["options"] = table_->values();
   report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report["peak_bytes"] = peak_bytes();
-  if (!report_.empty()) write_file(report_, report.dump(1) + "\n");
+  write_report(report_, report);
   return 0;
 }
 

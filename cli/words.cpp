@@ -124,6 +124,9 @@ std::string WordsCommand::row(const Document& document, Vocabulary& vocabulary) 
 }
 
 int WordsCommand::run() {
+  std::vector<NamedPath> inputs;
+  for (const std::string& root : roots_) inputs.push_back({"ROOT", root});
+  check_paths({{"-o", output_}, {"--vocabulary", vocabulary_}}, inputs);
   Vocabulary vocabulary;
   if (!vocabulary_.empty() && std::filesystem::exists(vocabulary_)) vocabulary.load(vocabulary_);
   const std::vector<Document> found = documents();

@@ -97,16 +97,37 @@ void give_role(Layout& layout, Index column, Role role, const ByteSource& source
   place = role;
 }
 
-/// True if the first line names the columns: a column of numbers, as far as the second line tells, begins
-/// with text.
-bool has_header(const Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second) {
+/// Columns of numbers, wherever the file has what it should.
+bool holds_numbers(Role role) {
+  return role == Role::feature || role == Role::weight;
+}
+
+/// True if the first line's features are just the names, in any order.
+bool holds_names(const Layout& layout, const std::vector<Field>& first, std::vector<std::string> names) {
+  std::vector<std::string> found;
   for (std::size_t c = 0; c < first.size(); ++c) {
-    if (!is_text(first[c])) continue;
-    const Role role = layout.roles[c];
-    if (role == Role::feature || role == Role::weight) return true;
-    if (c < second.size() && is_number(second[c].text)) return true;
+    if (layout.roles[c] == Role::feature) found.push_back(first[c].text);
   }
-  return false;
+  std::sort(found.begin(), found.end());
+  std::sort(names.begin(), names.end());
+  return !names.empty() && found == names;
+}
+
+/// True if the first line names the columns: a column of numbers, as far as the second line tells, begins
+/// with text. A line with numbers among its features is no header for the text among them: that is a row with
+/// a bad value, which must not pass for one.
+bool has_header(const Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second) {
+  bool any_text = false, any_number = false;
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    if (holds_numbers(layout.roles[c])) {
+      any_text |= is_text(first[c]);
+      any_number |=
+          is_number(first[c].text) && first[c].text.find_first_of("0123456789") != std::string::npos;
+    } else if (is_text(first[c]) && c < second.size() && is_number(second[c].text)) {
+      return true;
+    }
+  }
+  return any_text && !any_number;
 }
 
 /// Where data is to be predicted, a file with just the model's columns has no label.
@@ -217,7 +238,8 @@ Layout detect_layout(const ByteSource& source, const ReadOptions& options) {
                     "expected a closing quote (\") before the end of the line");
   }
   const bool named = assign_roles(layout, first, options, source);
-  layout.has_header = named || has_header(layout, first, second);
+  layout.has_header =
+      named || has_header(layout, first, second) || holds_names(layout, first, options.column_names);
   if (layout.has_header) {
     for (const Field& field : first) layout.names.push_back(field.text);
   }

@@ -144,7 +144,48 @@ Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* k
   return tasks;
 }
 
+/// Where each of `names` stands in the data.
+std::vector<Index> places_of(const Dataset& data, const std::vector<std::string>& names,
+                             const std::string& whose) {
+  std::unordered_map<std::string_view, Index> place;
+  for (std::size_t j = 0; j < data.column_names.size(); ++j) {
+    if (!place.emplace(data.column_names[j], static_cast<Index>(j)).second) {
+      throw InputError(
+          fmt::format("{}: more than one column is called '{}', and they stand in another order than those "
+                      "of {}",
+                      data.source, data.column_names[j], whose));
+    }
+  }
+  std::vector<Index> places;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const auto found = place.find(names[j]);
+    if (found == place.end()) {
+      throw InputError(
+          fmt::format("{}: has no column '{}', which {} has; its column {} (counted from 0) is '{}' (is the "
+                      "label where --label-column says?)",
+                      data.source, names[j], whose, j, data.column_names[j]));
+    }
+    places.push_back(found->second);
+  }
+  return places;
+}
+
 }  // namespace
+
+void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose) {
+  if (names.empty() || data.column_names.empty() || data.column_names == names) return;
+  if (names.size() != data.column_names.size()) {
+    throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", data.source,
+                                 data.column_names.size(), whose, names.size()));
+  }
+  const std::vector<Index> places = places_of(data, names, whose);
+  DenseMatrix ordered(data.rows(), data.columns());  // only CSV names columns
+  for (Index j = 0; j < data.columns(); ++j) {
+    data.x.copy_column(places[static_cast<std::size_t>(j)], ordered.column(j));
+  }
+  data.x = std::move(ordered);
+  data.column_names = names;
+}
 
 void sort_labels(std::vector<std::string>& names) {
   const bool numbers = std::all_of(names.begin(), names.end(),

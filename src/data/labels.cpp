@@ -96,8 +96,8 @@ void LabelCollector::append(const LabelCollector& later) {
   }
 }
 
-LabelColumn LabelCollector::take() {
-  if (!has_any()) column_.id.clear();
+LabelColumn LabelCollector::take(bool none_is_label) {
+  if (!has_any() && !none_is_label) column_.id.clear();
   return std::move(column_);
 }
 

@@ -31,8 +31,9 @@ class LabelCollector {
 
   std::size_t rows() const { return column_.id.size(); }
   bool has_any() const { return !column_.names.empty(); }
-  /// The collected column; empty if no row has a label.
-  LabelColumn take();
+  /// The collected column; empty if no row has a label, unless that is known to be what the rows say
+  /// (`none_is_label`: no positive task).
+  LabelColumn take(bool none_is_label = false);
 
  private:
   void look_up(std::string_view text);

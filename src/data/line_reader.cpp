@@ -42,7 +42,7 @@ text::LineFault LineReader::State::read_named_feature(const char*& p) {
   if (name.empty()) return {text::Fault::name_empty, begin};
   float value = 1;
   if (has_value) {
-    const auto fault = text::check_value(colon + 1, text::parse_float(colon + 1, value), value, false);
+    const auto fault = text::check_value(colon + 1, text::parse_value(colon + 1, value), value, false);
     if (fault) return fault;
   }
   p = end;

@@ -34,16 +34,56 @@ bool looks_like_svmlight_line(const char* p) {
   return false;
 }
 
+/// A line that only svmlight could mean, though something may be wrong with it: every word after the first
+/// has a colon.
+bool is_meant_as_svmlight_line(const char* p) {
+  p = text::token_end(text::skip_blanks(p));
+  bool has_colon = false;
+  while (!text::ends_line(*(p = text::skip_blanks(p)))) {
+    const char* const end = text::token_end(p);
+    has_colon = std::string_view(p, static_cast<std::size_t>(end - p)).find(':') != std::string_view::npos;
+    if (!has_colon) return false;
+    p = end;
+  }
+  return has_colon;
+}
+
+/// One line is svmlight as it should be, or all that hold something are meant so.
 bool looks_like_svmlight(const ByteSource& source) {
   ByteBuffer buffer;
   const TextChunk chunk = load_chunk(source, 0, buffer);
   const char* p = chunk.begin;
+  bool any_meant = false, all_meant = true;
   for (Index line = 0; line < kLinesLookedAt && p < chunk.end; ++line) {
     if (looks_like_svmlight_line(p)) return true;
+    if (!text::ends_line(*text::skip_blanks(p))) {
+      const bool meant = is_meant_as_svmlight_line(p);
+      any_meant |= meant;
+      all_meant &= meant;
+    }
     while (*p != '\n') ++p;
     ++p;
   }
-  return false;
+  return any_meant && all_meant;
+}
+
+/// Lines that end in a carriage return alone would all be one.
+void check_line_ends(const ByteSource& source) {
+  const std::string head = source.head(4096);
+  const std::size_t first = head.find('\r');
+  if (first == std::string::npos || head.find('\n') != std::string::npos) return;
+  if (head.find_first_not_of("\r \t", first) == std::string::npos) return;
+  throw InputError(
+      fmt::format("'{}': its lines end in a carriage return alone; expected a line feed (tr '\\r' '\\n')",
+                  source.name()));
+}
+
+/// Text holds its labels itself.
+void refuse_label_file(const ByteSource& source, const ReadOptions& options, const char* format,
+                       const char* where) {
+  if (options.labels_file.empty()) return;
+  throw InputError(fmt::format("'{}' is {}, and its labels are {}: leave --labels {} out", source.name(),
+                               format, where, options.labels_file));
 }
 
 Format detect_format(const ByteSource& source) {
@@ -67,12 +107,16 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options, Thread
   try {
     switch (format) {
       case Format::svmlight:
+        refuse_label_file(source, options, "svmlight", "the first word of each line");
+        check_line_ends(source);
         return read_svmlight(source, options, threads);
       case Format::idx:
         return read_idx(source, path, options, threads);
       case Format::npy:
         return read_npy(source, path, options, threads);
       default:
+        refuse_label_file(source, options, "CSV", "one of its columns (--label-column)");
+        check_line_ends(source);
         return read_csv(source, options, threads);
     }
   } catch (const std::bad_alloc&) {

@@ -22,6 +22,9 @@ using csv::Field;
 using csv::Layout;
 using csv::Role;
 
+constexpr const char* kHowToNameColumns =
+    " (numbers beside it make this line a row; if it is a header, name a column of it, as by --label-column)";
+
 /// What a chunk holds.
 struct Part {
   std::span<float> values;  ///< row after row
@@ -113,13 +116,18 @@ class ChunkParser {
       value = std::numeric_limits<float>::quiet_NaN();
       part_.has_missing = true;
     } else if (end != padded.c_str() + field.text.size()) {
-      fail(field.begin,
-           fmt::format("expected a number in {}, found '{}'", layout_.column_text(column), field.text));
+      fail(field.begin, fmt::format("expected a number in {}, found '{}'{}", layout_.column_text(column),
+                                    field.text, header_hint()));
     } else if (std::isinf(value)) {
       fail(field.begin, fmt::format("expected a finite number within the range of float32 in {}, found '{}'",
                                     layout_.column_text(column), field.text));
     }
     return p;
+  }
+
+  const char* header_hint() const {
+    const bool first = chunk_.offset + (row_begin_ - chunk_.begin) == layout_.first_line;
+    return first ? kHowToNameColumns : "";
   }
 
   const char* parse_other(const char* p, Index column) {
@@ -154,8 +162,8 @@ class ChunkParser {
     double value = 0;
     const char* const end = text::parse_double(padded.c_str(), value);
     if (end != padded.c_str() + field.text.size() || !(value >= 0) || std::isinf(value)) {
-      fail(field.begin, fmt::format("expected a weight of at least 0 in {}, found '{}'",
-                                    layout_.column_text(column), field.text));
+      fail(field.begin, fmt::format("expected a weight of at least 0 in {}, found '{}'{}",
+                                    layout_.column_text(column), field.text, header_hint()));
     }
     part_.weight.push_back(value);
   }

@@ -120,13 +120,14 @@ std::optional<Index> label_column_of(const ByteSource& source, const ArrayLayout
 Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, const ReadOptions& options,
                           ThreadPool& threads) {
   Dataset data;
-  DenseMatrix x = read_matrix(source, layout, options.missing, threads);
   const auto column = label_column_of(source, layout, options);
   if (!column && options.labels_required && options.label_column != "none") {
     fail(source,
          "found no labels: neither a file beside it nor a column for them; name the file with --labels");
   }
-  if (column) data.label = read_labels(source, layout, *column);
+  // Before the matrix, which would take a missing label for a missing value, and which refuses text.
+  if (column && !layout.is_text()) data.label = read_labels(source, layout, *column);
+  DenseMatrix x = read_matrix(source, layout, options.missing, threads);
   data.x = column ? without_column(x, *column) : std::move(x);
   return data;
 }

@@ -282,7 +282,7 @@ Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, Thre
   SparseMatrix x = to_columns(parts, rows, columns, entries, threads);
   if (has_missing) fill_missing(x, options.missing);
   data.x = std::move(x);
-  data.label = label.take();
+  data.label = label.take(options.labels_required);
   data.task = task.take();
   data.source = source.name();
   return data;

@@ -21,7 +21,7 @@ bool looks_like_idx(std::string_view head);
 bool looks_like_npy(std::string_view head);
 bool looks_like_npz(std::string_view head);
 
-/// Replaces NaN by the column's mean over the rows that have a value, or by 0. Costs one pass.
+/// Replaces NaN by the column's mean (column_means()), or by 0, or leaves it.
 void fill_missing(DenseMatrix& x, Missing missing, ThreadPool& threads);
 void fill_missing(SparseMatrix& x, Missing missing);
 

@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
+#include "data/labels.hpp"
 #include "data/number.hpp"
 
 namespace sharelearn::text {
@@ -97,6 +99,18 @@ inline LineFault parse_head(const char*& p, LineHead& head) {
   return {};
 }
 
+/// A number, or NaN for the texts that stand for a missing value. Returns where it ends, nullptr if it is
+/// neither.
+inline const char* parse_value(const char* p, float& value) {
+  const char* const end = parse_float(p, value);
+  if (end != nullptr) [[likely]]
+    return end;
+  const char* const token = token_end(p);
+  if (token == p || !is_missing_text({p, static_cast<std::size_t>(token - p)})) return nullptr;
+  value = std::numeric_limits<float>::quiet_NaN();
+  return token;
+}
+
 /// Where the value of a feature stands and what is wrong with it.
 inline LineFault check_value(const char* begin, const char* end, float value, bool missing_allowed) {
   if (end == nullptr || !ends_token(*end)) return {Fault::value_bad, begin};
@@ -129,7 +143,7 @@ inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64
   if (digits.value < index) return {Fault::index_descending, begin};
   index = digits.value;
   const char* const value_begin = ++p;
-  p = parse_float(p, value);
+  p = parse_value(p, value);
   return check_value(value_begin, p, value, missing_allowed);
 }
 

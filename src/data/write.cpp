@@ -25,6 +25,8 @@ const std::string& svmlight_word(const Dataset& data, const std::string& text) {
   return text;
 }
 
+}  // namespace
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n\r#") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -34,8 +36,6 @@ std::string csv_field(const std::string& text) {
   }
   return quoted + '"';
 }
-
-}  // namespace
 
 std::string to_svmlight(const Dataset& data) {
   const RowMatrix rows = to_rows(data.x);

@@ -1,6 +1,6 @@
 // The model file:
-//   8 bytes "SHLEARN\n", u32 format version, text kind, text about (JSON), text payload, u64 XXH64 of all
-//   before it.
+//   8 bytes "SHLEARN\n", u32 format version, text kind, text about (JSON), text payload, [version 2: floats
+//   means,] u64 XXH64 of all before it.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -13,6 +13,7 @@
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/model/sharing_model.hpp"
+#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -20,7 +21,7 @@ namespace sharelearn {
 namespace {
 
 constexpr std::string_view kMagic = "SHLEARN\n";
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kPlain = 1, kWithMeans = 2;  // format versions
 
 struct Entry {
   std::string_view kind;
@@ -59,15 +60,16 @@ TaskLabels task_labels_in(const nlohmann::json& about, const ByteReader& in) {
 
 void save_model(const Model& model, const std::string& path) {
   ByteWriter out;
-  out.u32(kVersion);
+  out.u32(model.means.empty() ? kPlain : kWithMeans);
   out.text(model.kind());
   nlohmann::json about = model.about;
   if (!model.task_labels.empty()) {
     about["task_labels"] = {{"negative", model.task_labels.negative},
                             {"positive", model.task_labels.positive}};
   }
-  out.text(about.dump());
+  out.text(json_text(about));
   out.text(model.payload());
+  if (!model.means.empty()) out.floats(model.means);
   std::string bytes(kMagic);
   bytes += out.bytes();
   const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
@@ -89,20 +91,26 @@ ModelPtr load_model(const std::string& path) {
 
   ByteReader in(body.substr(kMagic.size()), path);
   const std::uint32_t version = in.u32();
-  if (version != kVersion) {
-    throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads version {}", path,
-                                 version, kVersion));
+  if (version != kPlain && version != kWithMeans) {
+    throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads versions {} and {}",
+                                 path, version, kPlain, kWithMeans));
   }
   const std::string kind = in.text();
   const auto about = nlohmann::json::parse(in.text(), nullptr, false);
   if (about.is_discarded()) in.damaged("its description is no JSON");
   const std::string payload = in.text();
+  std::vector<float> means;
+  if (version == kWithMeans) means = in.floats();
   in.expect_end();
   for (const Entry& entry : kKinds) {
     if (entry.kind != kind) continue;
     ModelPtr model = entry.read(payload, path);
     model->about = about;
     model->task_labels = task_labels_in(about, in);
+    if (!means.empty() && model->columns() > 0 && std::ssize(means) != model->columns()) {
+      in.damaged("it has means of another number of columns than its own");
+    }
+    model->means = std::move(means);
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/report/json_text.hpp"
 
 namespace sharelearn {
 namespace {
@@ -31,7 +32,7 @@ std::string feature_text(const Feature& feature, const std::vector<std::string>&
   std::string text = described.value("pool", "");
   for (const auto& [key, value] : described.items()) {
     if (key == "pool" || (value.is_array() && value.size() > 4)) continue;
-    text += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+    text += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : json_text(value));
   }
   return text;
 }

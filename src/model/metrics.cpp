@@ -8,12 +8,16 @@
 namespace sharelearn {
 namespace {
 
-/// Classes that come before class y in the ranking of a row.
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Classes that come before class y in the ranking of a row. A score that is no number is ahead of every
+/// other and behind it: a row that has one is never right.
 Index place_of(const Grid<double>& scores, Index row, Index y) {
   const double own = scores(row, y);
   Index place = 0;
   for (Index c = 0; c < scores.cols(); ++c) {
-    if (scores(row, c) > own || (scores(row, c) == own && c < y)) ++place;
+    const bool behind = scores(row, c) < own || (scores(row, c) == own && c >= y);
+    if (!behind) ++place;
   }
   return place;
 }
@@ -39,6 +43,8 @@ struct ScoredRow {
 /// Area under the ROC curve: the weight of the pairs in which the positive row has the higher score; ties
 /// count half.
 double area_under_curve(std::vector<ScoredRow> rows) {
+  if (std::any_of(rows.begin(), rows.end(), [](const ScoredRow& row) { return std::isnan(row.score); }))
+    return kUndefined;
   std::sort(rows.begin(), rows.end(),
             [](const ScoredRow& a, const ScoredRow& b) { return a.score < b.score; });
   double positives = 0, negatives = 0, pairs = 0;
@@ -51,7 +57,7 @@ double area_under_curve(std::vector<ScoredRow> rows) {
     positives += positive_ties;
     negatives += negative_ties;
   }
-  if (positives == 0 || negatives == 0) return std::numeric_limits<double>::quiet_NaN();
+  if (positives == 0 || negatives == 0) return kUndefined;
   return pairs / (positives * negatives);
 }
 
@@ -83,12 +89,12 @@ std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, In
 
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights) {
-  const std::vector<std::int32_t> best = predicted_classes(scores);
   double wrong = 0, total = 0;
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    const double weight = weight_at(weights, static_cast<Index>(i));
+  for (Index i = 0; i < scores.rows(); ++i) {
+    const std::int32_t y = truth[static_cast<std::size_t>(i)];
+    const double weight = weight_at(weights, i);
     total += weight;
-    if (best[i] != truth[i]) wrong += weight;
+    if (y < 0 || place_of(scores, i, y) > 0) wrong += weight;
   }
   return total > 0 ? wrong / total : 0;
 }
@@ -103,7 +109,7 @@ double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
     places += weight * static_cast<double>(place_of(scores, i, y));
     total += weight;
   }
-  return total > 0 ? places / total : 0;
+  return total > 0 ? places / total : kUndefined;
 }
 
 ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
@@ -128,10 +134,8 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
   }
   for (double& error : metrics.top_error) error = total > 0 ? error / total : 0;
   metrics.error = metrics.top_error.empty() ? 0 : metrics.top_error.front();
-  if (known > 0) {
-    metrics.coverage /= known;
-    metrics.log_loss /= known;
-  }
+  metrics.coverage = known > 0 ? metrics.coverage / known : kUndefined;
+  metrics.log_loss = known > 0 ? metrics.log_loss / known : kUndefined;
   return metrics;
 }
 
@@ -160,7 +164,8 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
       const ScoredRow row{scores(i, static_cast<Index>(t)), sign > 0, weight_at(weights, i)};
       rows.push_back(row);
       task_total += row.weight;
-      if ((row.score > 0) != row.positive) task_wrong += row.weight;
+      const bool right = row.positive ? row.score > 0 : row.score <= 0;
+      if (!right) task_wrong += row.weight;
     }
     wrong += task_wrong;
     total += task_total;

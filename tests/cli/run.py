@@ -4,10 +4,12 @@
     run.py SHARELEARN CASES.json [NAME]
 
 CASES.json holds {"files": {name: text}, "cases": [case, ...]}; each case runs in a folder of its own that holds the files.
+A byte that is no UTF-8 stands as "\\udcXX".
 A case is {"name": ..., "steps": [step, ...]} or has the keys of its only step:
 
     run       list of arguments; "{data}" is the folder examples/data
     stdin     text given to the program
+    onto      file that standard output goes to; it is then not looked at
     exit      expected exit code, 0 unless given
     stdout    the whole output, or null for any
     has       list of texts that standard output must hold
@@ -18,6 +20,7 @@ A case is {"name": ..., "steps": [step, ...]} or has the keys of its only step:
     absent    list of files that must not be there
     same      list of two files with the same bytes
 """
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -56,8 +59,10 @@ def check_files(folder, step, problems):
 
 def run_step(program, data, folder, step):
     arguments = [argument.replace("{data}", data) for argument in step["run"]]
-    done = subprocess.run([program, *arguments], cwd=folder, input=step.get("stdin", ""), text=True,
-                          capture_output=True, timeout=120)
+    with open(step["onto"], "w") if "onto" in step else contextlib.nullcontext(subprocess.PIPE) as onto:
+        done = subprocess.run([program, *arguments], cwd=folder, input=step.get("stdin", ""), text=True,
+                              errors="surrogateescape", stdout=onto, stderr=subprocess.PIPE, timeout=120)
+    done.stdout = done.stdout or ""
     problems = []
     if done.returncode != step.get("exit", 0):
         problems.append(f"exit code {done.returncode}, expected {step.get('exit', 0)}")
@@ -88,7 +93,7 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             for file, text in suite.get("files", {}).items():
-                (folder / file).write_text(text)
+                (folder / file).write_text(text, errors="surrogateescape")
             passed = all(run_step(program, data, folder, step) for step in case.get("steps", [case]))
         print(("ok      " if passed else "FAILED  ") + case["name"])
         failed += not passed

@@ -82,6 +82,13 @@ std::vector<Bad> bad_svmlight() {
       {"colon_absent", "1 1:1\n1 2 3:1\n", ":2:3:", "expected ':'"},
       {"task_absent", "1 qid: 1:1\n", ":1:3:", "expected the task"},
       {"comments_only", "# 1\n# 2\n", "", "holds no rows", as_svmlight},
+      {"index_negative_in_the_only_line", "x -1:1\n", ":1:3:", "expected index:value, found '-1:1'"},
+      {"value_absent_in_the_only_line", "x 1:\n", ":1:5:", "expected a number as value"},
+      {"index_too_large_in_the_only_line", "x 4294967297:1\n", ":1:3:", "at most 2147483647"},
+      {"question_mark_as_value", "1 1:1\n1 2:?\n", ":2:5:", "the value is missing ('?')"},
+      {"not_available_as_value", "1 1:1\n1 2:NA 3:1\n", ":2:5:", "the value is missing ('NA')"},
+      {"carriage_returns_alone", "1 1:1\r2 2:1\r", "", "carriage return alone"},
+      {"labels_of_their_own", "1 1:1\n2 2:1\n", "", "leave --labels y.npy out", {.labels_file = "y.npy"}},
   };
 }
 
@@ -122,6 +129,11 @@ std::vector<Bad> bad_csv() {
       {"negative_weight", "1,2,a\n3,-1,b\n", ":2:3:", "expected a weight of at least 0", weight},
       {"weight_of_text", "1,2,a\n3,x,b\n", ":2:3:", "expected a weight", weight},
       {"weight_missing", "1,2,a\n3,,b\n", ":2:3:", "expected a weight", weight},
+      {"bad_cell_in_the_first_row", "1,N/A,x\n3,4,y\n",
+       ":1:3:", "expected a number in column 1 (counted from 0), found 'N/A' (numbers beside it"},
+      {"bad_cell_in_the_first_row_of_values", "0x10,2,1\n3,4,2\n", ":1:1:", "found '0x10'"},
+      {"carriage_returns_alone", "1,2,a\r3,4,b\r", "", "carriage return alone"},
+      {"labels_of_their_own", "1,2,a\n3,4,b\n", "", "leave --labels y.npy out", {.labels_file = "y.npy"}},
   };
 }
 
@@ -154,6 +166,9 @@ std::vector<Bad> bad_arrays() {
       {"npy_with_nan",
        npy("<f4", "(2, 2)", bytes_of<float>({1, 2, std::numeric_limits<float>::quiet_NaN(), 4})),
        ": row 1, column 0", "--missing"},
+      {"npy_without_a_label",
+       npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, std::numeric_limits<float>::quiet_NaN()})), "",
+       "the label of row 1 (counted from 0) is missing"},
       {"npy_with_infinity", npy("<f8", "(1, 2)", bytes_of<double>({1e300, 0})), ": row 0, column 0",
        "finite"},
       {"npy_without_labels", npy("<f4", "(4,)", floats), "", "found no labels"},

@@ -15,6 +15,55 @@ Dataset with_labels(std::vector<std::string> names, std::vector<std::int32_t> id
   return data;
 }
 
+Dataset with_columns(std::vector<std::string> names) {
+  Dataset data;
+  DenseMatrix x(1, static_cast<Index>(names.size()));
+  for (Index j = 0; j < x.cols(); ++j) x(0, j) = static_cast<float>(j);
+  data.x = std::move(x);
+  data.column_names = std::move(names);
+  data.source = "set";
+  return data;
+}
+
+std::vector<float> first_row(const Dataset& data) {
+  std::vector<float> row;
+  for (Index j = 0; j < data.columns(); ++j) row.push_back(data.x.dense()(0, j));
+  return row;
+}
+
+TEST(order_columns, takes_columns_by_name) {
+  Dataset data = with_columns({"a", "b", "c"});
+  order_columns(data, {"c", "a", "b"}, "the model");
+  EXPECT_EQ(first_row(data), (std::vector<float>{2, 0, 1}));
+  EXPECT_EQ(data.column_names, (std::vector<std::string>{"c", "a", "b"}));
+}
+
+TEST(order_columns, leaves_columns_alone_that_are_in_order_or_without_names) {
+  Dataset same = with_columns({"a", "a"});
+  order_columns(same, {"a", "a"}, "the model");
+  EXPECT_EQ(first_row(same), (std::vector<float>{0, 1}));
+  order_columns(same, {}, "the model");
+  Dataset unnamed = with_columns({});
+  order_columns(unnamed, {"a"}, "the model");
+}
+
+TEST(order_columns, names_what_is_missing_or_cannot_be_told_apart) {
+  const auto message = [](std::vector<std::string> columns, const std::vector<std::string>& names) {
+    Dataset data = with_columns(std::move(columns));
+    try {
+      order_columns(data, names, "the model");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(message({"a", "y"}, {"a", "b"}).find("set: has no column 'b', which the model has"),
+            std::string::npos);
+  EXPECT_NE(message({"a", "b", "a"}, {"a", "a", "b"}).find("more than one column is called 'a'"),
+            std::string::npos);
+  EXPECT_NE(message({"a", "b"}, {"a"}).find("2 columns, but the model has 1"), std::string::npos);
+}
+
 TEST(Classes, numbers_are_ordered_as_numbers) {
   const Classes classes = classes_of(with_labels({"10", "9", "-1"}, {0, 1, 2, 0}));
   EXPECT_EQ(classes.names, (std::vector<std::string>{"-1", "9", "10"}));

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "data/temporary_file.hpp"
+#include "sharelearn/data/missing.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
@@ -47,6 +48,14 @@ TEST(read_csv, detects_a_header_of_numbers_by_its_label) {
   const Dataset data = read_text("0,1,target\n1,2,5\n3,4,6\n");
   EXPECT_EQ(data.rows(), 2);
   EXPECT_EQ(data.column_names, (Names{"0", "1"}));
+}
+
+TEST(read_csv, takes_a_line_of_the_names_that_are_expected_for_a_header) {
+  const Names names{"0", "id"};
+  EXPECT_EQ(read_text("id,0\n1,2\n3,4\n", {.columns = 2, .column_names = names, .labels_required = false})
+                .column_names,
+            (Names{"id", "0"}));
+  EXPECT_THROW(read_text("id,0\n1,2\n3,4\n", {.columns = 2, .labels_required = false}), InputError);
 }
 
 TEST(read_csv, takes_text_labels_for_no_header) {
@@ -112,6 +121,17 @@ TEST(read_csv, fills_missing_values_with_zero_or_the_columns_mean) {
   const Dataset data = read_text(text, {.missing = Missing::mean});
   EXPECT_EQ(column(data, 0), (std::vector<float>{1, 3, 3, 5}));
   EXPECT_EQ(column(data, 1), (std::vector<float>{6, 4, 6, 8}));
+}
+
+TEST(read_csv, leaves_missing_values_to_be_filled_later) {
+  ThreadPool threads(2);
+  Dataset data = read_text("1,?,a\nNA,4,b\n5,8,b\n", {.missing = Missing::keep});
+  EXPECT_TRUE(has_missing(data.x));
+  EXPECT_EQ(column_means(data.x, threads), (std::vector<float>{3, 6}));
+  fill_missing(data.x, std::vector<float>{-1}, threads);
+  EXPECT_FALSE(has_missing(data.x));
+  EXPECT_EQ(column(data, 0), (std::vector<float>{1, -1, 5}));
+  EXPECT_EQ(column(data, 1), (std::vector<float>{0, 4, 8}));
 }
 
 TEST(read_csv, reads_data_without_labels_for_prediction) {

@@ -45,6 +45,34 @@ TEST(metrics, a_weight_of_a_row_with_a_value_is_that_many_rows) {
   EXPECT_DOUBLE_EQ(weighted.root_mean_square, repeated.root_mean_square);
 }
 
+TEST(metrics, a_row_with_a_score_that_is_no_number_is_wrong) {
+  const double nan = std::nan("");
+  for (const Index place : {0, 1, 2}) {
+    Grid<double> scores(1, 3);
+    for (Index c = 0; c < 3; ++c) scores(0, c) = c == place ? nan : 3 - static_cast<double>(c);
+    for (const std::int32_t y : {0, 1, 2}) {
+      const std::vector<std::int32_t> truth{y};
+      EXPECT_EQ(error_rate(scores, truth), 1);
+      EXPECT_EQ(class_metrics(scores, truth).error, 1);
+      EXPECT_GT(coverage(scores, truth), 0);
+    }
+  }
+  Grid<double> of_task(2, 1);
+  of_task(0, 0) = of_task(1, 0) = nan;
+  const TaskMetrics metrics = task_metrics(of_task, {.names = {"t"}, .sign = {1, -1}});
+  EXPECT_EQ(metrics.error, 1);
+  EXPECT_TRUE(std::isnan(metrics.area[0]));
+}
+
+TEST(metrics, what_no_row_defines_is_no_number) {
+  const Grid<double> scores(2, 3);
+  const std::vector<std::int32_t> unknown{-1, -1};
+  EXPECT_EQ(class_metrics(scores, unknown).error, 1);
+  EXPECT_TRUE(std::isnan(class_metrics(scores, unknown).coverage));
+  EXPECT_TRUE(std::isnan(class_metrics(scores, unknown).log_loss));
+  EXPECT_TRUE(std::isnan(coverage(scores, unknown)));
+}
+
 TEST(metrics, coverage_is_the_mean_place_of_known_classes) {
   Grid<double> scores(3, 3);
   for (Index c = 0; c < 3; ++c) {

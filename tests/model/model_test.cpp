@@ -79,6 +79,29 @@ TEST_F(ModelFile, a_saved_model_predicts_as_before) {
   EXPECT_EQ(loaded->features_used(), 2);
 }
 
+TEST_F(ModelFile, means_are_kept_and_must_fit_the_columns) {
+  LinearModel model = small_model();
+  save_model(model, path_);
+  EXPECT_TRUE(load_model(path_)->means.empty());
+  model.means = {1, 2, 3, 4};
+  save_model(model, path_);
+  EXPECT_EQ(load_model(path_)->means, model.means);
+  model.means.pop_back();
+  save_model(model, path_);
+  EXPECT_THROW(load_model(path_), InputError);
+}
+
+TEST_F(ModelFile, names_that_are_no_utf8_are_kept) {
+  LinearModel model = small_model();
+  model.names[0] = model.inputs[0] = "gr\xF6\xDF";
+  model.about["options"] = {{"file", model.names[0]}};
+  save_model(model, path_);
+  const ModelPtr loaded = load_model(path_);
+  EXPECT_EQ(loaded->output_names(), model.names);
+  EXPECT_EQ(loaded->column_names(), model.inputs);
+  EXPECT_NE(loaded->describe(), "");
+}
+
 TEST_F(ModelFile, any_number_of_features_of_the_path_can_be_used) {
   LinearModel model = small_model();
   model.use_features(1);

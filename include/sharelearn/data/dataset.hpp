@@ -28,6 +28,10 @@ struct Dataset {
   Index columns() const { return x.cols(); }
 };
 
+/// Brings columns with names into the order of `names`, as a model knows them. Nothing to do where either has
+/// none. Throws InputError unless both name the same columns; `whose` says whose `names` are.
+void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose);
+
 /// The rows named, in that order, with their labels, tasks and weights.
 Dataset select_rows(const Dataset& data, std::span<const Index> rows);
 

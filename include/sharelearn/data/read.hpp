@@ -11,7 +11,8 @@
 namespace sharelearn {
 
 enum class Format { automatic, svmlight, csv, idx, npy };
-enum class Missing { error, mean, zero };
+/// keep: they stay NaN, for fill_missing() (missing.hpp) to fill.
+enum class Missing { error, mean, zero, keep };
 
 struct ReadOptions {
   Format format = Format::automatic;
@@ -21,9 +22,10 @@ struct ReadOptions {
   std::vector<std::string> ignore_columns = {};  ///< CSV: names or numbers
   std::string labels_file = {};  ///< IDX/NPY: where the labels are; empty: found beside the images
   Missing missing = Missing::error;
-  Index columns = 0;                 ///< svmlight: at least this many columns (those of a model)
-  bool labels_required = true;       ///< predict reads data without labels
-  Index max_bytes = Index{1} << 40;  ///< cap on what a gzip file may expand to
+  Index columns = 0;                           ///< svmlight: at least this many columns (those of a model)
+  std::vector<std::string> column_names = {};  ///< CSV: a first line of just these names is a header
+  bool labels_required = true;                 ///< predict reads data without labels
+  Index max_bytes = Index{1} << 40;            ///< cap on what a gzip file may expand to
 };
 
 /// Reads all of `path` ("-": standard input). Throws InputError with file, line, column and what was

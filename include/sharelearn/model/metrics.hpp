@@ -1,4 +1,5 @@
-// How good scores are: what `evaluate` and the reports print.
+// How good scores are: what `evaluate` and the reports print. A row with a score that is no number counts as
+// wrong.
 #pragma once
 
 #include <span>
@@ -20,6 +21,7 @@ struct ClassMetrics {
   double error = 0;     ///< fraction of rows predicted wrongly; classes the model does not know count
   double coverage = 0;  ///< mean place of the true class in the ranking, 0 = first (known classes only)
   double log_loss = 0;  ///< mean of -ln p(true class), p the softmax of the scores (known classes only)
+                        ///< Both are NaN where no row has a known class.
   std::vector<double> top_error;  ///< [n-1]: fraction of rows whose class is not among the n best, n up to 5
   Index rows = 0;
   Index errors = 0;
@@ -33,7 +35,8 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights = {});
 
-/// Only the coverage: mean place of the true class in the ranking, 0 = first, over the rows of known classes.
+/// Only the coverage: mean place of the true class in the ranking, 0 = first, over the rows of known classes;
+/// NaN without any.
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights = {});
 
@@ -44,7 +47,7 @@ std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
 struct TaskMetrics {
   double error = 0;                ///< mean over labelled (row, task) pairs of sign(score) != label
   std::vector<double> task_error;  ///< of each task
-  std::vector<double> area;        ///< area under the ROC curve of each task; NaN with one class only
+  std::vector<double> area;        ///< area under each task's ROC curve; NaN with one class or a NaN score
 };
 TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks,
                          std::span<const double> weights = {});

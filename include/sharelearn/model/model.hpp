@@ -38,11 +38,14 @@ class Model {
   nlohmann::json about = nlohmann::json::object();
   /// Which label of a task's own rows is positive; the file keeps it in `about`.
   TaskLabels task_labels;
+  /// Means of the training data's columns, where they stood for missing values; else empty.
+  std::vector<float> means;
 };
 
 using ModelPtr = std::shared_ptr<Model>;
 
-/// One file: magic, version, kind, `about`, payload, checksum. Written to a temporary file, synced, renamed.
+/// One file: magic, version, kind, `about`, payload, means, checksum. Written to a temporary file, synced,
+/// renamed.
 void save_model(const Model& model, const std::string& path);
 /// Checks every length, index and the checksum before use. Throws InputError naming the file and what is
 /// wrong.

@@ -1,0 +1,19 @@
+// The files of a command line, checked before any work.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sharelearn::cli {
+
+/// A file and the option that names it; an empty path is no file.
+struct NamedPath {
+  std::string_view option;
+  std::string path;
+};
+
+/// Throws InputError if an output could not be written, or would replace an input or another output.
+void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
+
+}  // namespace sharelearn::cli

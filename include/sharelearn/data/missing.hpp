@@ -1,0 +1,22 @@
+// Missing values are NaN until they are filled: from the file itself (ReadOptions::missing), or with the
+// means of the data that a model was trained on.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+/// The mean of each column over the rows that have a value, 0 where none has. In sparse data the zeros that
+/// are not written down are values, and count.
+std::vector<float> column_means(const Matrix& x, ThreadPool& threads);
+
+bool has_missing(const Matrix& x);
+
+/// Puts fills[j] into column j wherever a value is missing; 0 into columns that `fills` does not reach.
+void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads);
+
+}  // namespace sharelearn
