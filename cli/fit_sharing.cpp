@@ -1,14 +1,17 @@
 // sharelearn fit sharing: the options of online learning with shared hypotheses, and its run.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "method.hpp"
 #include "methods.hpp"
-#include "sharelearn/data/line_source.hpp"
 #include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/metrics.hpp"
+#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharing_stream.hpp"
 
@@ -31,12 +34,26 @@ class SharingMethod : public Method {
   SharingOptions learner_options() const;
   ClassSets class_sets() const;
   std::shared_ptr<SharingModel> start_model(const CommonOptions& common);
-  std::shared_ptr<SharingModel> load_to_go_on(const std::string& path, const SharingModel& fresh) const;
+  std::shared_ptr<SharingModel> load_to_go_on(const std::string& path, const SharingModel& fresh,
+                                              ScalingKind scaling) const;
+  void needs(const CLI::Option* option, std::string_view what, std::function<bool()> given);
   void check(const CommonOptions& common) const;
-  bool streams(const CommonOptions& common) const;
-  void learn(SharingStream& stream, const CommonOptions& common, ThreadPool& threads) const;
-  nlohmann::json report(SharingStream& stream, const CommonOptions& common, ThreadPool& threads) const;
+  void check_numbers() const;
+  bool takes_named_lines(const CommonOptions& common) const;
+  bool streams(LineSource& source, const CommonOptions& common) const;
+  Dataset read_rows(LineSource& source, SharingModel& model, const CommonOptions& common,
+                    ThreadPool& threads) const;
+  std::optional<Dataset> learn(SharingStream& stream, const CommonOptions& common, ThreadPool& threads,
+                               const Monitor& monitor) const;
+  nlohmann::json report(SharingStream& stream, const std::optional<Dataset>& test, ThreadPool& threads) const;
 
+  /// An option that does nothing unless another is given.
+  struct Need {
+    const CLI::Option* option;
+    std::string_view what;
+    std::function<bool()> given;
+  };
+  std::vector<Need> needs_;
   std::string hypotheses_ = "hybrid";
   bool own_ = false;
   std::string map_ = "product";
@@ -54,26 +71,39 @@ void SharingMethod::declare(OptionSet& options) {
       "--hypotheses", hypotheses_,
       "Which classes share a hypothesis: multi (none), single (all), hybrid (both), hierarchy (names are "
       "paths, every prefix is a set), learned, or a file of lines \"set: class class ...\"");
-  options.add_flag("--own", own_, "With a file of sets: every class has a hypothesis of its own, too");
+  needs(options.add_flag("--own", own_, "With a file of sets: every class has a hypothesis of its own, too"),
+        "a file of sets as --hypotheses", [this] { return class_sets().kind() == Hypotheses::sets; });
   options.add_choice(
       "--map", map_, {"product", "frequency", "difference"},
       "Feature map of shared hypotheses, of x and the class's mean p: x p (eq. 4), eq. 10, |x - p|; "
       "with a kernel it is x - p (eq. 11)");
   options.add_choice("--prototype", prototype_, {"mean", "first"},
                      "p is the mean of the class's earlier examples, or its first example");
-  options.add("--high", options_.map.high, "frequency: a word in at least this share of a class is typical");
-  options.add("--low", options_.map.low, "frequency: a word in at most this share of a class is foreign");
-  options.add("--high-value", options_.map.high_value, "frequency: value of a typical word");
-  options.add("--low-value", options_.map.low_value, "frequency: value of a foreign word");
+  const auto for_frequency = [&](const std::string& flag, double& value, const std::string& help) {
+    needs(options.add(flag, value, "frequency: " + help), "--map frequency",
+          [this] { return map_ == "frequency"; });
+  };
+  for_frequency("--high", options_.map.high, "a word in at least this share of a class is typical");
+  for_frequency("--low", options_.map.low, "a word in at most this share of a class is foreign");
+  for_frequency("--high-value", options_.map.high_value, "value of a typical word");
+  for_frequency("--low-value", options_.map.low_value, "value of a foreign word");
   options.add_choice("--kernel", kernel_, {"none", "gaussian", "polynomial"}, "Mercer kernel");
-  options.add("--sigma", options_.kernel.sigma, "gaussian: exp(-|a - b|^2 / (2 sigma))")->check(positive());
-  options.add("--degree", options_.kernel.degree, "polynomial: (<a, b> + offset)^degree")->check(positive());
-  options.add("--offset", options_.kernel.offset, "polynomial: the offset")->check(non_negative());
+  needs(options.add("--sigma", options_.kernel.sigma, "gaussian: exp(-|a - b|^2 / (2 sigma))")
+            ->check(positive()),
+        "--kernel gaussian", [this] { return kernel_ == "gaussian"; });
+  const auto polynomial = [this] { return kernel_ == "polynomial"; };
+  needs(
+      options.add("--degree", options_.kernel.degree, "polynomial: (<a, b> + offset)^degree, a whole number")
+          ->check(positive()),
+      "--kernel polynomial", polynomial);
+  needs(options.add("--offset", options_.kernel.offset, "polynomial: the offset")->check(non_negative()),
+        "--kernel polynomial", polynomial);
   options.add("--budget", options_.budget, "Most mistakes a kernel keeps, the oldest is forgotten; 0: all")
       ->check(non_negative());
   options.add_choice("--update", update_, {"perceptron", "pa"},
                      "Step on a mistake, or the passive-aggressive one on every margin below 1");
-  options.add("--aggressiveness", options_.aggressiveness, "pa: the largest step")->check(positive());
+  needs(options.add("--aggressiveness", options_.aggressiveness, "pa: the largest step")->check(positive()),
+        "--update pa", [this] { return update_ == "pa"; });
   options.add_flag("--average", options_.average,
                    "Predict, after learning, with the mean of the weights over time");
   options.add_flag("--binary", options_.binary, "Every value other than 0 counts as 1");
@@ -96,9 +126,10 @@ void SharingMethod::declare_stream(OptionSet& options) {
               "Save the model here on the way, and go on from it if it is there");
   options.add("--every", stream_.every, "Examples between two checkpoints; 0: only at the end")
       ->check(non_negative());
-  options.add_flag(
-      "--skip,!--no-skip", stream_.skip,
-      "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)");
+  needs(options.add_flag(
+            "--skip,!--no-skip", stream_.skip,
+            "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)"),
+        "--checkpoint FILE", [this] { return !stream_.checkpoint.empty(); });
   options.add_flag("--load", load_,
                    "Read the whole input before learning: faster for files, needs their memory");
   options.add("--from", from_, "Go on learning from this model");
@@ -132,80 +163,135 @@ ClassSets SharingMethod::class_sets() const {
   return sets;
 }
 
+void SharingMethod::needs(const CLI::Option* option, std::string_view what, std::function<bool()> given) {
+  needs_.push_back({option, what, std::move(given)});
+}
+
+void SharingMethod::check_numbers() const {
+  const FeatureMap& map = options_.map;
+  for (const double number : {map.high, map.low, map.high_value, map.low_value}) {
+    if (!std::isfinite(number)) {
+      throw InputError("--high, --low, --high-value and --low-value: expected finite numbers");
+    }
+  }
+  if (map.low >= map.high)
+    throw InputError(fmt::format("--low {} must be below --high {}", map.low, map.high));
+  // A power of a negative number, which <a, b> may be.
+  if (options_.kernel.degree != std::floor(options_.kernel.degree))
+    throw InputError(fmt::format("--degree {}: expected a whole number", options_.kernel.degree));
+}
+
+/// True where features by name come as lines, not as columns of a table.
+bool SharingMethod::takes_named_lines(const CommonOptions& common) const {
+  return stream_.names && (common.data.format == "auto" || common.data.format == "svmlight");
+}
+
 void SharingMethod::check(const CommonOptions& common) const {
   if (common.holdout > 0)
     throw InputError("--holdout: sharing learns from the rows in their order; give --test FILE");
   if (common.class_weight != "none") throw InputError("--class-weight: sharing weighs no classes");
-  if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
-  if (options_.map.low >= options_.map.high) {
-    throw InputError(fmt::format("--low {} must be below --high {}", options_.map.low, options_.map.high));
+  if (!common.data.read.weight_column.empty()) {
+    throw InputError("--weight-column: sharing weighs no rows; --ignore-columns leaves the column out");
   }
+  if (takes_named_lines(common) && common.scaling(default_scaling()) != ScalingKind::none)
+    throw InputError("--scale: features by name come line by line and are not scaled; --unit may do");
+  if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
+  check_numbers();
+  for (const Need& need : needs_) {
+    if (need.option->count() > 0 && !need.given())
+      throw InputError(fmt::format("{} needs {}", need.option->get_name(), need.what));
+  }
+  if (!stream_.checkpoint.empty()) require_writable(stream_.checkpoint);
   if (options_.budget > 0 && kernel_ == "none")
     throw InputError("--budget bounds the supports of a kernel: give --kernel");
 }
 
-std::shared_ptr<SharingModel> SharingMethod::load_to_go_on(const std::string& path,
-                                                           const SharingModel& fresh) const {
+std::shared_ptr<SharingModel> SharingMethod::load_to_go_on(const std::string& path, const SharingModel& fresh,
+                                                           ScalingKind scaling) const {
   auto model = std::dynamic_pointer_cast<SharingModel>(load_model(path));
   if (!model) throw InputError(fmt::format("{}: is no model of `fit sharing`", path));
   const FeatureNumbering& a = model->features;
   const FeatureNumbering& b = fresh.features;
-  if (model->options != fresh.options || a.by_name() != b.by_name() || a.hash_bits() != b.hash_bits() ||
-      a.bias() != b.bias()) {
-    throw InputError(fmt::format(
-        "{}: was learned with other options; give the same ones, or start anew with another file", path));
-  }
+  const auto expect = [&](bool same, std::string_view which) {
+    if (same) return;
+    throw InputError(
+        fmt::format("{}: was learned with other options ({}); give the same ones, or start anew with another "
+                    "file",
+                    path, which));
+  };
+  expect(model->sets.same_rule(fresh.sets), "--hypotheses, --own");
+  expect(model->options == fresh.options, "of the learner");
+  expect(a.by_name() == b.by_name() && a.hash_bits() == b.hash_bits() && a.bias() == b.bias(),
+         "--names, --hash, --bias");
+  expect(model->scaling.kind == scaling, "--scale");
   return model;
 }
 
 std::shared_ptr<SharingModel> SharingMethod::start_model(const CommonOptions& common) {
   auto fresh = std::make_shared<SharingModel>(
       learner_options(), class_sets(), FeatureNumbering(stream_.names, stream_.hash, common.bias_or(false)));
+  const ScalingKind scaling = common.scaling(default_scaling());
   if (!stream_.checkpoint.empty() && std::filesystem::exists(stream_.checkpoint)) {
-    auto model = load_to_go_on(stream_.checkpoint, *fresh);
+    auto model = load_to_go_on(stream_.checkpoint, *fresh, scaling);
     fmt::print(stderr, "sharelearn: going on from {} after line {}\n", stream_.checkpoint, model->lines);
     return model;
   }
   if (from_.empty()) return fresh;
-  auto model = load_to_go_on(from_, *fresh);
+  auto model = load_to_go_on(from_, *fresh, scaling);
   model->lines = 0;
   return model;
 }
 
 /// True for svmlight, which is read line by line; other formats and scaling need the whole data.
-bool SharingMethod::streams(const CommonOptions& common) const {
-  if ((load_ && !stream_.names) || common.scaling(default_scaling()) != ScalingKind::none) return false;
-  if (common.data.format != "auto") return common.data.format == "svmlight";
-  if (common.train == "-" || stream_.names) return true;
-  LineSource source(common.train);
-  std::string_view line;
-  while (source.next(line)) {
-    line = line.substr(0, line.find('#'));
-    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    return line.find(',') == std::string_view::npos && line.find(':') != std::string_view::npos;
+bool SharingMethod::streams(LineSource& source, const CommonOptions& common) const {
+  if (takes_named_lines(common)) {
+    if (common.data.format == "auto") require_named_lines(source);
+    return true;
   }
-  return true;
+  if (load_ || common.scaling(default_scaling()) != ScalingKind::none) return false;
+  if (common.data.format != "auto") return common.data.format == "svmlight";
+  return source.format(stream_.follow) == Format::svmlight;
 }
 
-void SharingMethod::learn(SharingStream& stream, const CommonOptions& common, ThreadPool& threads) const {
-  if (streams(common)) {
-    stream.run_lines(common.train);
-    return;
-  }
+/// All rows of the input, scaled; the model learns how many columns they have.
+Dataset SharingMethod::read_rows(LineSource& source, SharingModel& model, const CommonOptions& common,
+                                 ThreadPool& threads) const {
   ReadOptions read = common.data.resolved();
+  read.columns = model.columns();
   read.labels_required = !stream_.follow;
-  Dataset data = read_dataset(common.train, read, threads);
-  SharingModel& model = stream.model();
+  Dataset data = source.read_all(read, threads);
+  model.check_columns(data);
   if (read.missing == Missing::mean) model.means = column_means(data.x, threads);
+  if (model.examples == 0 && !data.x.is_sparse()) model.input_columns = data.columns();
   const ScalingKind kind = common.scaling(default_scaling());
   if (kind != ScalingKind::none) {
     if (model.scaling.is_identity()) model.scaling = Scaling::fit(data.x, kind, threads);
     model.scaling.apply(data.x, threads);
   }
-  stream.run_rows(data);
+  return data;
 }
 
-nlohmann::json SharingMethod::report(SharingStream& stream, const CommonOptions& common,
+/// Returns the test set, which is read before anything is learned: what is wrong with it costs no run.
+std::optional<Dataset> SharingMethod::learn(SharingStream& stream, const CommonOptions& common,
+                                            ThreadPool& threads, const Monitor& monitor) const {
+  SharingModel& model = stream.model();
+  LineSource source(common.train, monitor);
+  std::optional<Dataset> rows, test;
+  if (!streams(source, common)) rows = read_rows(source, model, common, threads);
+  if (!common.test.empty()) {
+    test = read_for_model(model, common.test, common.data, true, threads);
+    model.check_columns(*test);
+    classes_of(*test, model.classes);  // throws if a label is missing
+  }
+  if (rows) {
+    stream.run_rows(*rows);
+  } else {
+    stream.run_lines(source);
+  }
+  return test;
+}
+
+nlohmann::json SharingMethod::report(SharingStream& stream, const std::optional<Dataset>& test,
                                      ThreadPool& threads) const {
   const SharingModel& model = stream.model();
   nlohmann::json report = {
@@ -235,13 +321,13 @@ nlohmann::json SharingMethod::report(SharingStream& stream, const CommonOptions&
                        {"complexity", bound->complexity},
                        {"mistakes_at_most", bound->bound}};
   }
-  if (!common.test.empty()) {
-    ReadOptions read = common.data.resolved();
-    const Dataset test = read_dataset(common.test, read, threads);
-    const Grid<double> scores = model.scores(test, threads);
-    const ClassMetrics metrics = class_metrics(scores, classes_of(test, model.classes).of_row);
+  if (test) {
+    const std::vector<std::int32_t> truth = classes_of(*test, model.classes).of_row;
+    const ClassMetrics metrics = class_metrics(model.scores(*test, threads), truth);
     report["test_error"] = metrics.error;
-    report["coverage"] = metrics.coverage;
+    // A class that is not known has no place among the others.
+    const bool any_known = std::any_of(truth.begin(), truth.end(), [](std::int32_t c) { return c >= 0; });
+    if (any_known) report["coverage"] = metrics.coverage;
   }
   return report;
 }
@@ -251,10 +337,11 @@ int SharingMethod::run(const CommonOptions& common, const nlohmann::json& option
   check(common);
   common.check_outputs();
   ThreadPool threads(common.data.threads);
+  const auto monitor = terminal_monitor(common.quiet);
   const nlohmann::json about = {{"method", name()}, {"options", options}};
-  SharingStream stream(start_model(common), stream_, about);
-  learn(stream, common, threads);
-  nlohmann::json result = report(stream, common, threads);
+  SharingStream stream(start_model(common), stream_, about, *monitor);
+  const std::optional<Dataset> test = learn(stream, common, threads, *monitor);
+  nlohmann::json result = report(stream, test, threads);
   result["options"] = options;
   result["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result["peak_bytes"] = peak_bytes();

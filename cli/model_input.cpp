@@ -7,11 +7,23 @@
 #include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharing_stream.hpp"
 
 namespace sharelearn::cli {
-
 namespace {
+
+/// Lines of features by name, as `fit sharing --names` takes them.
+Dataset read_named_lines(const std::string& path, bool any_format, bool labels_required, bool hashed) {
+  LineSource source(path);
+  if (any_format) require_named_lines(source);
+  LineReaderOptions reading;
+  reading.ids = FeatureIds::names;
+  reading.label_required = labels_required;
+  reading.add_repeated = hashed;
+  return read_lines(source, std::move(reading));
+}
 
 /// Without the columns from `count` on.
 void drop_columns(SparseMatrix& x, Index count) {
@@ -44,6 +56,13 @@ Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions 
 
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
                        bool labels_required, ThreadPool& threads) {
+  const auto* sharing = dynamic_cast<const SharingModel*>(&model);
+  if (sharing != nullptr && sharing->features.by_name()) {
+    const bool any_format = options.format == "auto";
+    if (options.format == "svmlight" || (any_format && model.columns() == 0)) {
+      return read_named_lines(path, any_format, labels_required, sharing->features.hash_bits() > 0);
+    }
+  }
   ReadOptions read = options.resolved();
   read.labels_required = labels_required;
   Dataset data =

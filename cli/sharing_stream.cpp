@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include "sharelearn/data/line_source.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -25,8 +24,13 @@ double cpu_seconds() {
 }  // namespace
 
 SharingStream::SharingStream(std::shared_ptr<SharingModel> model, const StreamOptions& options,
-                             const nlohmann::json& about)
-    : learner_(std::move(model)), options_(options), about_(about) {
+                             const nlohmann::json& about, const Monitor& monitor)
+    : learner_(std::move(model)),
+      options_(options),
+      about_(about),
+      monitor_(monitor),
+      lines_before_(learner_.model().lines),
+      examples_before_(learner_.model().examples) {
   if (options_.competitor.empty()) return;
   if (learner_.model().uses_kernel())
     throw InputError("--competitor: bounds are computed without a kernel only");
@@ -39,8 +43,7 @@ std::optional<MistakeBound> SharingStream::bound() const {
   return meter_->result(learner_.model());
 }
 
-void SharingStream::run_lines(const std::string& path) {
-  LineSource source(path);
+void SharingStream::run_lines(LineSource& source) {
   LineReaderOptions reading;
   reading.label_required = !options_.follow;
   reading.ids = options_.names ? FeatureIds::names : FeatureIds::numbers;
@@ -49,18 +52,36 @@ void SharingStream::run_lines(const std::string& path) {
     reading.column_of = [this](std::string_view name) { return column_of(name); };
   }
   LineReader reader(reading);
-  const std::string name = path == "-" ? "standard input" : path;
-  const Index done = options_.skip ? model().lines : 0;
-  const Index before = options_.skip ? 0 : model().lines;
+  model().input_columns = 0;
+  const Index done = options_.skip ? lines_before_ : 0;
+  const Index before = options_.skip ? 0 : lines_before_;
   std::string_view line;
   for (;;) {
     // Whoever waits for an answer gets it before we wait for the next line.
     if (options_.follow && !source.has_line()) std::fflush(stdout);
     if (!source.next(line)) break;
     if (source.lines() <= done) continue;
-    take_line(reader, line, source.lines(), name);
+    take_line(reader, line, source.lines(), source.name());
     model().lines = before + source.lines();
     maybe_checkpoint();
+  }
+  finish(source.name(), source.lines());
+}
+
+// The end of a run. Input that cannot be the one meant is refused before anything is written.
+void SharingStream::finish(const std::string& source, Index lines) {
+  const bool nothing = model().examples == examples_before_ && !options_.follow && lines_before_ == 0;
+  if (monitor_.cancelled()) {
+    if (nothing) throw Failure("interrupted before the first example was learned");
+    fmt::print(stderr, "sharelearn: interrupted after line {}; what was learned until there is kept\n",
+               model().lines);
+  } else if (options_.skip && lines < lines_before_) {
+    throw InputError(fmt::format(
+        "{}: has {} lines, but {} covers {}; give the input from its beginning, or --no-skip if it goes on",
+        source, lines, options_.checkpoint, lines_before_));
+  } else if (nothing) {
+    throw InputError(fmt::format("'{}' holds no examples: expected lines 'label index:value ...'{}", source,
+                                 bad_lines_ > 0 ? ", but all lines are bad" : ""));
   }
   if (!options_.checkpoint.empty()) save_checkpoint();
 }
@@ -111,10 +132,11 @@ void SharingStream::run_rows(const Dataset& data) {
   const RowMatrix rows = to_rows(data.x);
   const bool plain = !model().options.binary && !model().options.unit && !model().features.bias() &&
                      !options_.names && options_.hash == 0;
-  const Index done = options_.skip ? model().lines : 0;
-  const Index before = options_.skip ? 0 : model().lines;
+  if (data.x.is_sparse()) model().input_columns = 0;
+  const Index done = options_.skip ? lines_before_ : 0;
+  const Index before = options_.skip ? 0 : lines_before_;
   const double start = cpu_seconds();
-  for (Index i = done; i < rows.rows; ++i) {
+  for (Index i = done; i < rows.rows && !monitor_.cancelled(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const auto first = static_cast<std::size_t>(rows.start[at]);
     const auto count = static_cast<std::size_t>(rows.start[at + 1]) - first;
@@ -141,7 +163,7 @@ void SharingStream::run_rows(const Dataset& data) {
     maybe_checkpoint();
   }
   learning_seconds_ = cpu_seconds() - start;
-  if (!options_.checkpoint.empty()) save_checkpoint();
+  finish(data.source, rows.rows);
 }
 
 // Predicts; learns where there is a label.
@@ -193,6 +215,18 @@ const std::string& SharingStream::canonical(std::string_view label) {
     last_label_ = canonical_label(label);
   }
   return last_label_;
+}
+
+void require_named_lines(LineSource& source) {
+  const Format format = source.format(true);
+  const std::string_view line = source.first_line();
+  const std::string_view label = line.substr(0, line.find_first_of(" \t"));
+  const bool is_csv = format == Format::csv && label.find_first_of(",;") != std::string_view::npos;
+  if (format == Format::svmlight || (format == Format::csv && !is_csv)) return;
+  throw InputError(fmt::format(
+      "{}: expected lines 'label name name:2 ...' of features by name; --format {}", source.name(),
+      is_csv ? "csv reads columns by the names of a header, --format svmlight these lines all the same"
+             : "names another format"));
 }
 
 }  // namespace sharelearn::cli

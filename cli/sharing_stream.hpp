@@ -8,6 +8,7 @@
 
 #include "method.hpp"
 #include "sharelearn/data/line_reader.hpp"
+#include "sharelearn/data/line_source.hpp"
 #include "sharelearn/learn/sharing.hpp"
 #include "sharelearn/learn/sharing_bound.hpp"
 
@@ -27,11 +28,12 @@ struct StreamOptions {
 
 class SharingStream {
  public:
+  /// Once `monitor` is cancelled a run ends as at the end of its input.
   SharingStream(std::shared_ptr<SharingModel> model, const StreamOptions& options,
-                const nlohmann::json& about);
+                const nlohmann::json& about, const Monitor& monitor);
 
-  /// svmlight lines of a file or standard input.
-  void run_lines(const std::string& path);
+  /// svmlight lines.
+  void run_lines(LineSource& source);
   /// Rows of a data set, scaled already.
   void run_rows(const Dataset& data);
 
@@ -46,6 +48,7 @@ class SharingStream {
   void trial(const ExampleView& x, const std::string& label);
   void answer(Index predicted);
   void report_bad_line(const std::string& source, Index number, const LineProblem& problem);
+  void finish(const std::string& source, Index lines);
   void maybe_checkpoint();
   void save_checkpoint();
   const std::string& canonical(std::string_view label);
@@ -53,6 +56,9 @@ class SharingStream {
   SharingLearner learner_;
   StreamOptions options_;
   nlohmann::json about_;
+  const Monitor& monitor_;
+  Index lines_before_ = 0;     ///< lines of earlier runs
+  Index examples_before_ = 0;  ///< examples of earlier runs
   std::optional<BoundMeter> meter_;
   ExampleBuilder builder_;
   LineExample example_;
@@ -62,5 +68,8 @@ class SharingStream {
   Index since_checkpoint_ = 0;
   double learning_seconds_ = 0;
 };
+
+/// Throws InputError if the input is no lines of features by name.
+void require_named_lines(LineSource& source);
 
 }  // namespace sharelearn::cli

@@ -65,8 +65,12 @@ class WordsCommand : public Command {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->capture_default_str();
-    app.add_option("--shortest", options_.shortest, "Letters of the shortest word")->capture_default_str();
-    app.add_option("--longest", options_.longest, "Letters of the longest word")->capture_default_str();
+    app.add_option("--shortest", options_.shortest, "Letters of the shortest word")
+        ->check(non_negative())
+        ->capture_default_str();
+    app.add_option("--longest", options_.longest, "Letters of the longest word")
+        ->check(positive())
+        ->capture_default_str();
     app.add_flag("--digits,!--no-digits", options_.digits, "Words may hold digits");
     app.add_option("--least", least_, "Leave out folders with fewer documents")->capture_default_str();
     app.add_option("--omit", omit_, "Folders to leave out (inbox, sent ...), with all below them")
@@ -76,6 +80,7 @@ class WordsCommand : public Command {
   int run() override;
 
  private:
+  void check() const;
   std::vector<Document> documents() const;
   bool omitted(const std::string& folder) const;
   std::string row(const Document& document, Vocabulary& vocabulary) const;
@@ -123,10 +128,20 @@ std::string WordsCommand::row(const Document& document, Vocabulary& vocabulary) 
   return line + '\n';
 }
 
-int WordsCommand::run() {
+void WordsCommand::check() const {
+  if (options_.shortest > options_.longest) {
+    throw InputError(fmt::format("--shortest {} is above --longest {}: no word would be left",
+                                 options_.shortest, options_.longest));
+  }
+  if (names_ && !vocabulary_.empty())
+    throw InputError("--vocabulary: --names writes the words themselves, there are no numbers to keep");
   std::vector<NamedPath> inputs;
   for (const std::string& root : roots_) inputs.push_back({"ROOT", root});
   check_paths({{"-o", output_}, {"--vocabulary", vocabulary_}}, inputs);
+}
+
+int WordsCommand::run() {
+  check();
   Vocabulary vocabulary;
   if (!vocabulary_.empty() && std::filesystem::exists(vocabulary_)) vocabulary.load(vocabulary_);
   const std::vector<Document> found = documents();
@@ -140,7 +155,7 @@ int WordsCommand::run() {
     undated += document.has_date ? 0 : 1;
   }
   // The vocabulary first: rows without it could not be read.
-  if (!vocabulary_.empty() && !names_) write_file(vocabulary_, vocabulary.text());
+  if (!vocabulary_.empty()) write_file(vocabulary_, vocabulary.text());
   write_file(output_, rows);
   fmt::print(stderr, "{} documents, {} folders, {} without a date\n", found.size(), folders.size(), undated);
   return 0;

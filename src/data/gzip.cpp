@@ -67,17 +67,16 @@ class Packed {
   Index count_ = 0;
 };
 
-/// True if another member begins; zeros pad some archives and end the data.
-bool begins_member(const z_stream& stream, const std::string& name) {
-  if (stream.next_in[0] == 0) return false;
-  if (stream.next_in[0] == 0x1F) return true;
-  throw InputError(fmt::format("'{}': expected nothing after the end of the gzip data, found more", name));
-}
-
 }  // namespace
 
 bool is_gzip(std::string_view head) {
   return head.size() >= 2 && head[0] == '\x1F' && head[1] == '\x8B';
+}
+
+bool begins_gzip_member(unsigned char next, const std::string& name) {
+  if (next == 0) return false;
+  if (next == 0x1F) return true;
+  throw InputError(fmt::format("'{}': expected nothing after the end of the gzip data, found more", name));
 }
 
 void gunzip(std::string_view head, const ReadMore& read_more, const std::string& name, Index max_bytes,
@@ -94,7 +93,7 @@ void gunzip(std::string_view head, const ReadMore& read_more, const std::string&
       inflater.feed(packed.data(), packed.count());
     }
     if (member_ended) {
-      if (!begins_member(inflater.stream, name)) return;
+      if (!begins_gzip_member(*inflater.stream.next_in, name)) return;
       inflateReset(&inflater.stream);
     }
     const int code = inflater.unpack(out, kUnpackedBytes);

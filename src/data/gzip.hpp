@@ -11,6 +11,10 @@ namespace sharelearn {
 
 bool is_gzip(std::string_view head);
 
+/// True if another member begins with the byte behind one; zeros pad some archives and end the data. Throws
+/// InputError for anything else.
+bool begins_gzip_member(unsigned char next, const std::string& name);
+
 /// Gives up to `count` further bytes; fewer only at the end.
 using ReadMore = std::function<Index(char* out, Index count)>;
 

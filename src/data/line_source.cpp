@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,6 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "data/gzip.hpp"
+#include "data/readers.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -17,19 +21,47 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr std::size_t kLongestLine = std::size_t{1} << 28;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr int kWaitMilliseconds = 200;  // between two looks at whether the reading was cancelled
+
+ByteBuffer copy_of(std::string_view text) {
+  ByteBuffer bytes;
+  std::memcpy(bytes.room(static_cast<Index>(text.size())), text.data(), text.size());
+  bytes.grown(static_cast<Index>(text.size()));
+  return bytes;
+}
+
+/// The first line that is neither blank nor a comment, without its end; empty where there is none.
+std::string_view first_content(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (line.substr(0, line.find('#')).find_first_not_of(" \t\r") != std::string_view::npos) return line;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
+/// A label without features is svmlight, too, but tells less than a line of CSV.
+bool is_lone_word(std::string_view line) {
+  const std::size_t end = line.find_first_of(" \t\r,;");
+  return end == std::string_view::npos || line.find_first_not_of(" \t\r", end) == std::string_view::npos;
+}
 
 }  // namespace
 
 /// Bytes of the file, unpacked if it is gzip. read() gives what is there, so that a pipe is answered at once.
 struct LineSource::Input {
-  std::string name;
+  std::string path, name;
+  const Monitor& monitor;
   int file = -1;
   bool started = false;
   bool packed = false;
   z_stream unpacker{};
   std::vector<unsigned char> raw = std::vector<unsigned char>(kChunk);
 
-  explicit Input(const std::string& path) : name(path == "-" ? "standard input" : path) {
+  Input(const std::string& from, const Monitor& watching)
+      : path(from), name(path == "-" ? "standard input" : path), monitor(watching) {
     file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) throw InputError(fmt::format("{}: cannot open it: {}", name, std::strerror(errno)));
   }
@@ -40,31 +72,51 @@ struct LineSource::Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  std::size_t read_raw() {
+  /// True for a file that can be read again under its name.
+  bool reopens() const {
+    struct stat status {};
+    return path != "-" && ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  }
+
+  /// Waits for input; false once the reading was cancelled.
+  bool wait() const {
+    pollfd input{file, POLLIN, 0};
+    while (!monitor.cancelled()) {
+      const int ready = ::poll(&input, 1, kWaitMilliseconds);
+      if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
+    }
+    return false;
+  }
+
+  /// Reads to raw[have] and behind; returns how much came.
+  std::size_t read_raw(std::size_t have) {
     for (;;) {
-      const ssize_t got = ::read(file, raw.data(), raw.size());
+      const ssize_t got = wait() ? ::read(file, raw.data() + have, raw.size() - have) : 0;
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno == EISDIR) throw InputError(fmt::format("{}: is a folder, expected a file", name));
       if (errno != EINTR) throw Failure(fmt::format("{}: cannot read it: {}", name, std::strerror(errno)));
     }
   }
 
-  void start(std::size_t got) {
+  /// Looks at the first bytes read and returns how many there are; a pipe may give gzip's two one by one.
+  std::size_t start(std::size_t got) {
     started = true;
-    packed = got >= 2 && raw[0] == 0x1f && raw[1] == 0x8b;
+    if (got == 1 && raw[0] == 0x1f) got += read_raw(1);
+    packed = is_gzip({reinterpret_cast<const char*>(raw.data()), got});
     if (packed && inflateInit2(&unpacker, 15 + 16) != Z_OK) throw Failure("cannot start zlib");
+    return got;
   }
 
   /// Appends what comes next; false at the end.
   bool append(std::string& out) {
-    const std::size_t got = read_raw();
-    if (!started) start(got);
+    std::size_t got = read_raw(0);
+    if (!started) got = start(got);
     if (!packed) {
       out.append(reinterpret_cast<const char*>(raw.data()), got);
       return got > 0;
     }
     if (got == 0) {
-      if (between_) return false;
+      if (between_ || monitor.cancelled()) return false;
       throw InputError(fmt::format("{}: the gzip file is cut off", name));
     }
     unpack(got, out);
@@ -78,8 +130,12 @@ struct LineSource::Input {
     unpacker.avail_out = 1;
     // A full output buffer may leave more behind even where all input is taken.
     while (unpacker.avail_in > 0 || unpacker.avail_out == 0) {
-      if (between_ && unpacker.avail_in == 0) break;
-      if (between_ && inflateReset(&unpacker) != Z_OK) throw Failure("cannot restart zlib");
+      if (between_ && (padding_ || unpacker.avail_in == 0)) break;
+      if (between_) {
+        padding_ = !begins_gzip_member(*unpacker.next_in, name);
+        if (padding_) break;
+        if (inflateReset(&unpacker) != Z_OK) throw Failure("cannot restart zlib");
+      }
       const std::size_t before = out.size();
       out.resize(before + kChunk);
       unpacker.next_out = reinterpret_cast<unsigned char*>(out.data() + before);
@@ -93,10 +149,16 @@ struct LineSource::Input {
     }
   }
   bool between_ = false;  ///< a gzip member has just ended
+  bool padding_ = false;  ///< only padding follows the last member
 };
 
-LineSource::LineSource(const std::string& path) : input_(std::make_unique<Input>(path)) {}
+LineSource::LineSource(const std::string& path, const Monitor& monitor)
+    : input_(std::make_unique<Input>(path, monitor)), monitor_(monitor) {}
 LineSource::~LineSource() = default;
+
+const std::string& LineSource::name() const {
+  return input_->name;
+}
 
 bool LineSource::fill() {
   if (ended_) return false;
@@ -108,7 +170,54 @@ bool LineSource::fill() {
   searched_ -= begin_;
   begin_ = 0;
   ended_ = !input_->append(buffer_);
+  if (!begun_) pass_mark();
   return !ended_;
+}
+
+// The mark may come in pieces, as all of a pipe.
+void LineSource::pass_mark() {
+  begun_ = true;
+  while (!ended_ && buffer_.size() < kByteOrderMark.size() && kByteOrderMark.starts_with(buffer_)) {
+    ended_ = !input_->append(buffer_);
+  }
+  if (buffer_.starts_with(kByteOrderMark)) begin_ = searched_ = kByteOrderMark.size();
+}
+
+/// What was read and not given yet: whole lines, or all of it where more would tell nothing new.
+std::string_view LineSource::ahead() const {
+  const std::string_view text = std::string_view(buffer_).substr(begin_, kChunkBytes);
+  if (ended_ || text.size() == kChunkBytes) return text;
+  return text.substr(0, text.rfind('\n') + 1);
+}
+
+std::string_view LineSource::first_line() {
+  while (first_content(ahead()).empty() && ahead().size() < kChunkBytes && fill()) {
+  }
+  return first_content(ahead());
+}
+
+Format LineSource::format(bool at_once) {
+  if (first_line().empty()) return Format::svmlight;
+  // A line of svmlight decides; what may be CSV is looked at again as it grows, each time twice as much.
+  for (std::size_t looked_at = 0;; fill()) {
+    const std::string_view text = ahead();
+    if (text.size() < 2 * looked_at && !ended_) continue;
+    looked_at = text.size();
+    const Format format = detect_format(ByteSource(name(), copy_of(text)));
+    if (at_once && format == Format::csv && is_lone_word(first_content(text))) return Format::svmlight;
+    if (format != Format::csv || at_once || ended_ || text.size() == kChunkBytes) return format;
+  }
+}
+
+Dataset LineSource::read_all(const ReadOptions& options, ThreadPool& threads) {
+  if (!begun_ || input_->reopens()) return read_dataset(input_->path, options, threads);
+  while (!ended_) ended_ = !input_->append(buffer_);
+  if (monitor_.cancelled()) throw Failure(fmt::format("{}: interrupted before all of it was read", name()));
+  if (begin_ == buffer_.size()) throw InputError(fmt::format("'{}' is empty: expected data", name()));
+  const ByteSource bytes(name(), copy_of(std::string_view(buffer_).substr(begin_)));
+  buffer_ = {};
+  begin_ = searched_ = 0;
+  return read_dataset(bytes, input_->path, options, threads);
 }
 
 bool LineSource::has_line() {
@@ -122,6 +231,7 @@ bool LineSource::next(std::string_view& line) {
   while (!has_line()) {
     if (!fill()) break;
   }
+  if (monitor_.cancelled()) return false;  // what was read last may be half a line
   const std::size_t end = std::min(buffer_.find('\n', searched_), buffer_.size());
   if (end == buffer_.size() && begin_ >= buffer_.size()) return false;
   line = std::string_view(buffer_).substr(begin_, end - begin_);

@@ -287,6 +287,10 @@ bool looks_like_mail(std::string_view raw) {
          headers.contains("received");
 }
 
+bool looks_like_mbox(std::string_view raw) {
+  return take_line(raw).starts_with("From ") && looks_like_mail(raw);
+}
+
 Mail parse_mail(std::string_view raw, const WordOptions& options) {
   Mail mail;
   std::string_view body = raw;

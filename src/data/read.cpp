@@ -86,6 +86,8 @@ void refuse_label_file(const ByteSource& source, const ReadOptions& options, con
                                format, where, options.labels_file));
 }
 
+}  // namespace
+
 Format detect_format(const ByteSource& source) {
   const std::string head = source.head(8);
   if (looks_like_npy(head) || looks_like_npz(head)) return Format::npy;
@@ -99,10 +101,12 @@ Format detect_format(const ByteSource& source) {
   return looks_like_svmlight(source) ? Format::svmlight : Format::csv;
 }
 
-}  // namespace
-
 Dataset read_dataset(const std::string& path, const ReadOptions& options, ThreadPool& threads) {
-  const ByteSource source(path, options.max_bytes);
+  return read_dataset(ByteSource(path, options.max_bytes), path, options, threads);
+}
+
+Dataset read_dataset(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                     ThreadPool& threads) {
   const Format format = options.format == Format::automatic ? detect_format(source) : options.format;
   try {
     switch (format) {

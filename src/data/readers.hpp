@@ -8,6 +8,12 @@
 
 namespace sharelearn {
 
+/// Tells the format by the content. Throws InputError for what is no data.
+Format detect_format(const ByteSource& source);
+/// read_dataset() of what is open already.
+Dataset read_dataset(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                     ThreadPool& threads);
+
 Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
 /// `path` tells where to look for the labels.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <unordered_set>
 
+#include "data/letters.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr Index kLargestDocument = Index{1} << 32;
 
-bool is_word_byte(unsigned char c, bool digits) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 128 || (digits && c >= '0' && c <= '9');
+bool is_ascii_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 std::vector<std::string> distinct_words(std::string_view text, const WordOptions& options) {
@@ -65,10 +66,11 @@ Document make_document(const std::string& path, std::string folder, std::string_
 
 void add_file(const fs::path& file, const fs::path& root, const WordOptions& options,
               std::vector<Document>& out) {
+  if (fs::file_size(file) == 0) return;  // such as the mark of a Maildir++ folder
   const std::vector<char> bytes = read_bytes(file.string(), kLargestDocument);
   const std::string_view raw(bytes.data(), bytes.size());
   const fs::path below = file.lexically_relative(root);
-  const bool mbox = file.extension() == ".mbox" || raw.starts_with("From ");
+  const bool mbox = file.extension() == ".mbox" || looks_like_mbox(raw);
   if (!mbox) {
     out.push_back(make_document(file.string(), class_of_folder(below.parent_path()), raw, options));
     return;
@@ -79,21 +81,49 @@ void add_file(const fs::path& file, const fs::path& root, const WordOptions& opt
   }
 }
 
+/// The files of a folder and those below it. In a maildir documents are in cur and new: what else lies there
+/// belongs to the mail server.
+void add_files(const fs::path& folder, bool in_maildir, std::vector<fs::path>& files) {
+  in_maildir = in_maildir || (fs::is_directory(folder / "cur") && fs::is_directory(folder / "new"));
+  const fs::path name = folder.filename();
+  const bool has_documents = name != "tmp" && (!in_maildir || name == "cur" || name == "new");
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory()) {
+      if (!entry.is_symlink()) add_files(entry.path(), in_maildir, files);
+    } else if (has_documents && entry.is_regular_file()) {
+      files.push_back(entry.path());
+    }
+  }
+}
+
 }  // namespace
 
 void for_each_word(std::string_view text, const WordOptions& options,
                    const std::function<void(std::string_view)>& take) {
   std::string word;
+  std::size_t letters = 0;
   const auto finish = [&] {
-    if (word.size() >= options.shortest && word.size() <= options.longest) take(word);
+    if (letters > 0 && letters >= options.shortest && letters <= options.longest) take(word);
     word.clear();
+    letters = 0;
   };
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (!is_word_byte(byte, options.digits)) {
+  const auto add = [&](const auto& letter) {
+    if (++letters <= options.longest) word += letter;
+  };
+  while (!text.empty()) {
+    const char c = text.front();
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      const text::Character character = text::take_character(text);
+      character.letter ? add(character.lower) : finish();
+      continue;
+    }
+    text.remove_prefix(1);
+    if (is_ascii_letter(c)) {
+      add(static_cast<char>(c | 0x20));
+    } else if (options.digits && c >= '0' && c <= '9') {
+      add(c);
+    } else {
       finish();
-    } else if (word.size() <= options.longest) {
-      word += byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : c;
     }
   }
   finish();
@@ -103,10 +133,7 @@ std::vector<Document> collect_documents(const std::string& root, const WordOptio
   if (!fs::exists(root)) throw InputError(fmt::format("{}: there is no such file or folder", root));
   std::vector<fs::path> files;
   if (fs::is_directory(root)) {
-    for (const auto& entry : fs::recursive_directory_iterator(root)) {
-      const std::string parent = entry.path().parent_path().filename().string();
-      if (entry.is_regular_file() && parent != "tmp") files.push_back(entry.path());
-    }
+    add_files(root, false, files);
   } else {
     files.emplace_back(root);
   }
@@ -114,7 +141,7 @@ std::vector<Document> collect_documents(const std::string& root, const WordOptio
   const fs::path base = fs::is_directory(root) ? fs::path(root) : fs::path(root).parent_path();
   std::vector<Document> documents;
   for (const fs::path& file : files) add_file(file, base, options, documents);
-  if (documents.empty()) throw InputError(fmt::format("{}: holds no files", root));
+  if (documents.empty()) throw InputError(fmt::format("{}: holds no documents", root));
   std::stable_sort(documents.begin(), documents.end(), [](const Document& a, const Document& b) {
     return a.has_date != b.has_date ? a.has_date : a.has_date && a.date < b.date;
   });

@@ -36,8 +36,14 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
 
 SharingLearner::SharingLearner(std::shared_ptr<SharingModel> model) : model_(std::move(model)) {}
 
+std::span<const double> SharingLearner::scores(const ExampleView& x) {
+  const std::span<const double> scores = scorer_(*model_, x);
+  require_finite(scores, model_->examples + 1);
+  return scores;
+}
+
 Index SharingLearner::predict(const ExampleView& x) {
-  return best_class(scorer_(*model_, x));
+  return best_class(scores(x));
 }
 
 Trial SharingLearner::learn(const ExampleView& x, const std::string& label) {
@@ -49,7 +55,7 @@ Trial SharingLearner::learn(const ExampleView& x, Index actual, const std::strin
   for (const std::uint32_t id : x.feature) {
     model.feature_count = std::max(model.feature_count, static_cast<Index>(id) + 1);
   }
-  const std::span<const double> scores = scorer_(model, x);
+  const std::span<const double> scores = this->scores(x);
   Trial trial{best_class(scores), actual};
   const std::optional<SetVote> vote = set_vote(scores, trial);
   if (actual < 0) {

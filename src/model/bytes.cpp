@@ -12,6 +12,19 @@ namespace sharelearn {
 
 static_assert(std::endian::native == std::endian::little, "model files are little-endian");
 
+namespace {
+
+template <class T>
+void require_finite(std::span<const T> numbers) {
+  for (const T x : numbers) {
+    if (!std::isfinite(x)) {
+      throw Failure("the model holds a number that is not finite and is not saved; check the data's values");
+    }
+  }
+}
+
+}  // namespace
+
 void ByteWriter::raw(const void* p, std::size_t n) {
   bytes_.append(static_cast<const char*>(p), n);
 }
@@ -21,12 +34,24 @@ void ByteWriter::text(std::string_view s) {
   raw(s.data(), s.size());
 }
 
+void ByteWriter::f32(float v) {
+  require_finite<float>({&v, 1});
+  raw(&v, sizeof v);
+}
+
+void ByteWriter::f64(double v) {
+  require_finite<double>({&v, 1});
+  raw(&v, sizeof v);
+}
+
 void ByteWriter::floats(std::span<const float> v) {
+  require_finite(v);
   u64(v.size());
   raw(v.data(), v.size_bytes());
 }
 
 void ByteWriter::doubles(std::span<const double> v) {
+  require_finite(v);
   u64(v.size());
   raw(v.data(), v.size_bytes());
 }

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -100,6 +101,7 @@ ClassSets ClassSets::parse(std::string_view text, const std::string& source) {
     const std::vector<std::string> name = split_words(line.substr(0, colon));
     if (name.empty()) fail("the set has no name");
     if (members.empty()) fail(fmt::format("set \"{}\" names no class", name.front()));
+    for (std::string& cls : members) cls = canonical_label(cls);  // as the labels of the data are
     std::sort(members.begin(), members.end());
     members.erase(std::unique(members.begin(), members.end()), members.end());
     if (!known.insert(members).second) fail(fmt::format("set \"{}\" repeats an earlier set", name.front()));
@@ -117,6 +119,14 @@ ClassSets ClassSets::parse(std::string_view text, const std::string& source) {
   if (known.empty())
     throw InputError(fmt::format("{}: no sets; expected lines \"name: class class ...\"", source));
   return sets;
+}
+
+bool ClassSets::same_rule(const ClassSets& other) const {
+  const auto same_name = [](const ClassGroup& a, const ClassGroup& b) { return a.name == b.name; };
+  return kind_ == other.kind_ && common_ == other.common_ && own_for_all_ == other.own_for_all_ &&
+         listed_ == other.listed_ &&
+         (kind_ != Hypotheses::sets ||
+          std::equal(groups_.begin(), groups_.end(), other.groups_.begin(), other.groups_.end(), same_name));
 }
 
 void ClassSets::add_class(std::string_view name) {

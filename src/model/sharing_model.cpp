@@ -170,6 +170,8 @@ std::string SharingModel::payload() const {
   for (const SetVotes& v : votes) {
     for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
   }
+  if (input_columns > 0)
+    out.index(input_columns);  // models of sparse rows, and all older ones, end before it
   return out.bytes();
 }
 
@@ -211,6 +213,7 @@ ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
   for (SetVotes& v : model->votes) {
     for (double* number : {&v.trials, &v.helped, &v.harmed}) *number = in.f64();
   }
+  if (!in.at_end()) model->input_columns = in.index(1, kMany);
   in.expect_end();
   // Features beyond every table have met nothing that was kept.
   model->feature_count =
@@ -260,25 +263,32 @@ void ExampleBuilder::finish(const SharingModel& model) {
   for (float& v : value_) v = static_cast<float>(static_cast<double>(v) / std::sqrt(squares));
 }
 
-Matrix SharingModel::scaled(const Dataset& data, ThreadPool& threads) const {
-  Matrix x = data.x;
-  if (scaling.is_identity()) return x;
-  if (x.cols() != static_cast<Index>(scaling.factor.size())) {
-    throw InputError(fmt::format("{}: has {} columns, the model was scaled on {}", data.source, x.cols(),
-                                 scaling.factor.size()));
+void SharingModel::check_columns(const Dataset& data) const {
+  const bool any_number = columns() == 0 || data.columns() == columns();
+  const bool unscaled = scaling.is_identity();
+  const bool by_name = features.by_name() && !data.column_names.empty();
+  if (any_number || (unscaled && (data.x.is_sparse() || by_name))) return;
+  throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", data.source,
+                               data.columns(), columns()));
+}
+
+std::vector<std::uint32_t> SharingModel::ids_of_columns(const Dataset& data) const {
+  std::vector<std::uint32_t> ids;
+  for (Index j = 0; j < data.columns(); ++j) {
+    const bool named = features.by_name() && !data.column_names.empty();
+    ids.push_back(named ? features.find_name(data.column_names[static_cast<std::size_t>(j)])
+                        : features.find_index(static_cast<std::uint64_t>(j)));
   }
-  scaling.apply(x, threads);
-  return x;
+  return ids;
 }
 
 Grid<double> SharingModel::scores(const Dataset& data, ThreadPool& threads) const {
-  const RowMatrix rows = to_rows(scaled(data, threads));
-  std::vector<std::uint32_t> id_of_column;
-  for (Index j = 0; j < rows.cols; ++j) {
-    const bool named = features.by_name() && !data.column_names.empty();
-    id_of_column.push_back(named ? features.find_name(data.column_names[static_cast<std::size_t>(j)])
-                                 : features.find_index(static_cast<std::uint64_t>(j)));
-  }
+  if (classes.empty()) throw InputError("the model has learned no class yet: it cannot predict");
+  check_columns(data);
+  Matrix x = data.x;
+  scaling.apply(x, threads);
+  const RowMatrix rows = to_rows(x);
+  const std::vector<std::uint32_t> id_of_column = ids_of_columns(data);
   Grid<double> result(rows.rows, class_count());
   threads.for_each(blocks_of(rows.rows), [&](std::int64_t block, int) {
     SharingScorer scorer;
@@ -293,6 +303,7 @@ Grid<double> SharingModel::scores(const Dataset& data, ThreadPool& threads) cons
       }
       builder.finish(*this);
       const auto row = scorer(*this, builder.view(), options.average);
+      require_finite(row, i + 1);
       for (std::size_t r = 0; r < row.size(); ++r) result(i, static_cast<Index>(r)) = row[r];
     }
   });

@@ -1,10 +1,15 @@
 // Scores of the general mixing framework, eq. (7). An example costs its nonzeros x classes (dense rows:
 // several classes an operation; sparse rows: the classes that met the word); the difference map costs all
 // features x classes; kernels cost supports x features x classes.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/class_rows.hpp"
 #include "sharelearn/model/sharing_model.hpp"
+#include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
@@ -28,6 +33,16 @@ Index best_class(std::span<const double> scores) {
     if (scores[r] > scores[static_cast<std::size_t>(best)]) best = static_cast<Index>(r);
   }
   return best;
+}
+
+void require_finite(std::span<const double> scores, Index example) {
+  bool finite = true;
+  for (const double score : scores) finite &= std::abs(score) <= std::numeric_limits<double>::max();
+  if (finite) return;
+  throw InputError(fmt::format(
+      "example {}: the scores are too large for finite numbers; bring the values down (--unit, --scale) or "
+      "choose a smaller --degree, --high-value or --low-value",
+      example));
 }
 
 void SharingScorer::prepare(const SharingModel& model) {

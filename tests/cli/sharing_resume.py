@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Kills `sharelearn fit sharing --follow --checkpoint` at random moments and compares what it goes on to predict
-with an uninterrupted run.
+with an uninterrupted run; then sends it Ctrl-C while it waits for input.
 
     sharing_resume.py SHARELEARN [--kills 50] [--hypotheses hybrid]
 """
@@ -8,6 +8,7 @@ import argparse
 import os
 import random
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -26,6 +27,23 @@ def write_stream(path, rows, seed):
             out.write(f"class{label} " + " ".join(sorted(words)) + "\n")
 
 
+def interrupt(program, folder):
+    """Ctrl-C while more input is waited for: what was learned is written as at the end of the input."""
+    model, checkpoint = os.path.join(folder, "m"), os.path.join(folder, "c")
+    process = subprocess.Popen([program, "fit", "sharing", "-", "--follow", "-o", model, "--checkpoint", checkpoint],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdin.write("a 1:1\nb 2:1\n 2:1\nb 2:")
+    process.stdin.flush()
+    answers = [process.stdout.readline().strip() for _ in range(3)]
+    assert answers == ["?", "a", "a"], answers
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 0 and "interrupted after line 3" in message, (process.returncode, message)
+    for path in (model, checkpoint):
+        text = subprocess.run([program, "describe", path], check=True, capture_output=True, text=True).stdout
+        assert "2 examples" in text, text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sharelearn")
@@ -36,6 +54,7 @@ def main():
     args = parser.parse_args()
     rng = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as folder:
+        interrupt(args.sharelearn, folder)
         data = os.path.join(folder, "stream.txt")
         checkpoint = os.path.join(folder, "checkpoint")
         write_stream(data, args.rows, args.seed)

@@ -44,6 +44,22 @@ TEST(Words, are_runs_of_letters_and_digits_in_lower_case) {
   EXPECT_EQ(words_of("x86 2004 abc", options), std::vector<std::string>{"abc"});
 }
 
+TEST(Words, beyond_ascii_are_lower_case_and_counted_by_letters) {
+  EXPECT_EQ(words_of("CAFÉ Ärger ŁÓDŹ ΑΘΉΝΑ МОСКВА Ёлка VIỆT ƯỚC ȘTIRE ẞ İzmir"),
+            (std::vector<std::string>{"café", "ärger", "łódź", "αθήνα", "москва", "ёлка", "việt", "ước",
+                                      "știre", "izmir"}));
+  EXPECT_EQ(words_of("“curly” ‘quotes’—dash… «guillemets» ¿qué? 日本語、言葉。"),
+            (std::vector<std::string>{"curly", "quotes", "dash", "guillemets", "qué", "日本語", "言葉"}));
+  WordOptions options;
+  options.longest = 5;
+  EXPECT_EQ(words_of("grüße größer", options), std::vector<std::string>{"grüße"});
+  options.shortest = 5;
+  EXPECT_EQ(words_of("süß grüße", options), std::vector<std::string>{"grüße"});
+  // Latin-1, a cut character and an overlong one stay as they are.
+  EXPECT_EQ(words_of("gr\xFC\xDF cut\xC3 \xC0\xAF\xC0"),
+            (std::vector<std::string>{"gr\xFC\xDF", "cut\xC3", "\xC0\xAF\xC0"}));
+}
+
 TEST(Words, dates_of_mails_become_seconds) {
   std::int64_t t = 0;
   ASSERT_TRUE(parse_date("Mon, 15 Nov 2004 10:30:00 -0800 (PST)", t));
@@ -110,6 +126,35 @@ TEST(Words, a_tree_of_mail_comes_in_order_of_date_with_folders_as_classes) {
   EXPECT_EQ(folders,
             (std::vector<std::string>{"maildir", "lists", "maildir/Work/New_Projects", "lists", "notes"}));
   EXPECT_EQ(last, (std::vector<std::string>{"alpha", "beta", "gamma", "delta", "all"}));
+}
+
+TEST(Words, in_a_maildir_only_cur_and_new_hold_mail) {
+  const Folder root;
+  root.write("Maildir/cur/1", "From: a@b\n\nalpha\n");
+  root.write("Maildir/new/2", "From: a@b\n\nbeta\n");
+  root.write("Maildir/dovecot-uidlist", "3 V1 N2\n");
+  root.write("Maildir/courierimapkeywords/list", "junk\n");
+  root.write("Maildir/.Work/maildirfolder", "");
+  root.write("Maildir/.Work/cur/3", "From: a@b\n\ngamma\n");
+  root.write("notes/empty.txt", "");
+  root.write("notes/list", "delta\n");
+  std::vector<std::string> found;
+  for (const Document& d : collect_documents(root.path(), {}))
+    found.push_back(d.folder + ' ' + d.words.back());
+  std::sort(found.begin(), found.end());
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"Maildir alpha", "Maildir beta", "Maildir/Work gamma", "notes delta"}));
+}
+
+TEST(Words, a_text_that_begins_with_from_is_no_mbox) {
+  EXPECT_FALSE(looks_like_mbox("From the desk of nobody: hello world\n"));
+  EXPECT_FALSE(looks_like_mbox("From here on\n\nDate: yesterday\n"));
+  EXPECT_TRUE(looks_like_mbox("From a@b Thu Nov  4 10:00:00 2004\nDate: 4 Nov 2004 10:00:00\n\nx\n"));
+  const Folder root;
+  root.write("a/letter.txt", "From the desk of nobody: hello\n");
+  const auto documents = collect_documents(root.path(), {});
+  ASSERT_EQ(documents.size(), 1U);
+  EXPECT_EQ(documents[0].folder, "a");
 }
 
 TEST(Words, junk_is_text_and_never_an_error) {

@@ -311,6 +311,49 @@ TEST(Sharing, a_model_read_back_goes_on_exactly_as_the_one_that_was_never_saved)
   }
 }
 
+TEST(Sharing, a_model_without_classes_goes_on_but_does_not_predict) {
+  const SharingModel empty(SharingOptions{}, ClassSets(Hypotheses::hybrid), FeatureNumbering());
+  const ModelPtr read = SharingModel::read(empty.payload(), "memory");
+  Dataset data;
+  data.x = DenseMatrix(2, 3);
+  ThreadPool threads(1);
+  EXPECT_THROW(read->scores(data, threads), InputError);
+  SharingLearner learner(std::dynamic_pointer_cast<SharingModel>(read));
+  learner.learn(Row({1, 0, 1}).view(), "a");
+  EXPECT_EQ(read->scores(data, threads).cols(), 1);
+}
+
+TEST(Sharing, scores_that_outgrow_the_numbers_are_refused) {
+  SharingOptions options = options_of({"multi", "product", "polynomial", 2});
+  options.kernel.degree = 400;
+  SharingLearner learner = make_learner(options, ClassSets(Hypotheses::multi));
+  for (const char* label : {"a", "b", "b"}) learner.learn(Row({30, 0}).view(), label);
+  EXPECT_THROW(learner.learn(Row({30, 1}).view(), "a"), InputError);
+  EXPECT_THROW(learner.predict(Row({30, 1}).view()), InputError);
+  Dataset data;
+  data.x = DenseMatrix(1, 2);
+  data.x.dense()(0, 0) = 30;
+  ThreadPool threads(1);
+  EXPECT_THROW(learner.model().scores(data, threads), InputError);
+}
+
+TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
+  SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
+  learner.learn(Row({1, 0, 1}).view(), "a");
+  const std::string sparse = learner.model().payload();
+  learner.model().input_columns = 3;
+  EXPECT_EQ(learner.model().payload().size(), sparse.size() + sizeof(Index));  // older files end before it
+  const ModelPtr model = SharingModel::read(learner.model().payload(), "memory");
+  EXPECT_EQ(model->columns(), 3);
+  EXPECT_EQ(SharingModel::read(sparse, "memory")->columns(), 0);
+  ThreadPool threads(1);
+  Dataset data;
+  data.x = DenseMatrix(1, 2);
+  EXPECT_THROW(model->scores(data, threads), InputError);
+  data.x = SparseMatrix{.rows = 1, .cols = 2, .start = {0, 0, 0}, .row = {}, .value = {}};
+  EXPECT_NO_THROW(model->scores(data, threads));
+}
+
 TEST(Sharing, a_damaged_model_is_refused_whatever_byte_is_wrong) {
   SharingLearner learner =
       make_learner(options_of({"hybrid", "product", "gaussian", 2}), ClassSets(Hypotheses::hybrid));

@@ -1,6 +1,7 @@
 // The parts of a sharing model: the table of features x classes, the class sets, the support store.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 
 #include "kernels/class_rows.hpp"
@@ -74,6 +75,37 @@ TEST(ClassSets, a_file_gives_groups_own_sets_and_all) {
   EXPECT_EQ(sets.shared_by(0, 0), 2);
   EXPECT_EQ(sets.shared_by(0, 2), 1);
   EXPECT_EQ(sets.largest_membership(), 2);
+}
+
+TEST(ClassSets, classes_of_a_file_are_compared_as_labels_are) {
+  ClassSets sets = ClassSets::parse("s: 01 +2.0\n", "f");
+  for (const char* name : {"1", "2"}) sets.add_class(name);
+  EXPECT_EQ(sets.shared_by(0, 1), 1);
+}
+
+TEST(ClassSets, have_the_same_rule_if_any_class_gets_the_same_sets) {
+  const ClassSets a = ClassSets::parse("s: a b\n", "f");
+  ClassSets grown = a, all = a;
+  grown.add_class("b");
+  all.give_every_class_its_own();
+  EXPECT_TRUE(a.same_rule(grown));
+  EXPECT_FALSE(a.same_rule(all));
+  EXPECT_FALSE(a.same_rule(ClassSets::parse("s: a c\n", "f")));
+  EXPECT_FALSE(a.same_rule(ClassSets::parse("t: a b\n", "f")));
+  EXPECT_FALSE(a.same_rule(ClassSets(Hypotheses::multi)));
+  ClassSets learned(Hypotheses::learned);
+  learned.add_class("a");
+  learned.add_group("g", {0});
+  EXPECT_TRUE(learned.same_rule(ClassSets(Hypotheses::learned)));
+}
+
+TEST(ByteWriter, refuses_numbers_the_reader_would_refuse) {
+  ByteWriter out;
+  const double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(out.f64(infinite), Failure);
+  EXPECT_THROW(out.f32(std::numeric_limits<float>::quiet_NaN()), Failure);
+  EXPECT_THROW(out.doubles(std::vector<double>{1, infinite}), Failure);
+  EXPECT_THROW(out.floats(std::vector<float>{std::numeric_limits<float>::infinity()}), Failure);
 }
 
 TEST(ClassSets, a_class_in_no_set_gets_its_own) {

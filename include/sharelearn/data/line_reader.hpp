@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/data/dataset.hpp"
 
 namespace sharelearn {
+
+class LineSource;
 
 enum class FeatureIds { numbers, names };
 
@@ -59,6 +61,10 @@ class LineReader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// All lines that are left, as sparse rows; columns have the names of the features where they are told apart
+/// by name. Throws InputError with the place of the first bad line.
+Dataset read_lines(LineSource& source, LineReaderOptions options);
 
 /// The form in which labels are compared: numbers lose '+', leading and trailing zeros ("+1", "01" and "1.0"
 /// are "1"), each entry of a list `1,3` as well; other text stays as it is.

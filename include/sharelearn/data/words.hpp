@@ -13,14 +13,16 @@
 namespace sharelearn {
 
 struct WordOptions {
-  std::size_t shortest = 2;  ///< shorter words are left out
+  std::size_t shortest = 2;  ///< letters; shorter words are left out
   std::size_t longest = 40;  ///< longer ones as well: mostly encoded data
   bool digits = true;        ///< words may hold digits
   /// Header fields whose words count.
   std::vector<std::string> headers = {"subject", "from", "to"};
 };
 
-/// Calls `take` with each word of a text, lower case: runs of letters, digits and bytes above 127 (UTF-8).
+/// Calls `take` with each word of a UTF-8 text: runs of letters and digits, in lower case where they are
+/// Latin, Greek or Cyrillic. Beyond ASCII all characters but signs and punctuation count as letters, and so
+/// do bytes that are no UTF-8.
 void for_each_word(std::string_view text, const WordOptions& options,
                    const std::function<void(std::string_view)>& take);
 
@@ -38,6 +40,9 @@ Mail parse_mail(std::string_view raw, const WordOptions& options);
 /// True if text begins with header fields as a mail does.
 bool looks_like_mail(std::string_view raw);
 
+/// True if text begins with a line "From ..." and a mail.
+bool looks_like_mbox(std::string_view raw);
+
 /// "Mon, 15 Nov 2004 10:30:00 -0800 (PST)" in seconds since 1970; false if it is no date.
 bool parse_date(std::string_view text, std::int64_t& seconds);
 
@@ -53,9 +58,10 @@ struct Document {
   std::vector<std::string> words;  ///< distinct, in order of first appearance
 };
 
-/// All documents below `root`: a maildir (cur, new; Maildir++ folders ".Work.Projects" are "Work/Projects"),
-/// a tree of folders of files, mbox files (class = name without ".mbox"), or one file. Dated ones are in
-/// order of date, undated ones behind, by path. Throws InputError if there is none.
+/// All documents below `root`: a maildir (cur and new only; Maildir++ folders ".Work.Projects" are
+/// "Work/Projects"), a tree of folders of files, mbox files (class = name without ".mbox"), or one file.
+/// Empty files are passed over. Dated ones are in order of date, undated ones behind, by path. Throws
+/// InputError if there is none.
 std::vector<Document> collect_documents(const std::string& root, const WordOptions& options);
 
 }  // namespace sharelearn

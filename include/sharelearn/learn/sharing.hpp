@@ -37,7 +37,8 @@ class SharingLearner {
   /// Starts anew, or goes on where a saved model stopped.
   explicit SharingLearner(std::shared_ptr<SharingModel> model);
 
-  /// The class of the highest score; -1 before the first example.
+  /// The class of the highest score; -1 before the first example. Throws InputError, as learn() does, where
+  /// scores are not finite.
   Index predict(const ExampleView& x);
   /// One trial. Time and memory do not depend on the number of examples seen (kernels: on the mistakes kept).
   Trial learn(const ExampleView& x, const std::string& label);
@@ -49,6 +50,7 @@ class SharingLearner {
   std::shared_ptr<SharingModel> shared_model() const { return model_; }
 
  private:
+  std::span<const double> scores(const ExampleView& x);
   std::optional<SetVote> set_vote(std::span<const double> scores, const Trial& trial) const;
   void update(const ExampleView& x, Index right, Index wrong, double step);
   void update_own(const ExampleView& x, Index right, Index wrong, double step);

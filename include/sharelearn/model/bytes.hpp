@@ -16,14 +16,15 @@
 
 namespace sharelearn {
 
+/// Throws Failure on a number that is not finite: the reader would refuse what was written.
 class ByteWriter {
  public:
   void u8(std::uint8_t v) { raw(&v, 1); }
   void u32(std::uint32_t v) { raw(&v, sizeof v); }
   void u64(std::uint64_t v) { raw(&v, sizeof v); }
   void index(Index v) { raw(&v, sizeof v); }
-  void f32(float v) { raw(&v, sizeof v); }
-  void f64(double v) { raw(&v, sizeof v); }
+  void f32(float v);
+  void f64(double v);
   void text(std::string_view s);
   void floats(std::span<const float> v);
   void doubles(std::span<const double> v);

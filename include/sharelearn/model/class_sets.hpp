@@ -35,8 +35,8 @@ struct ClassGroup {
 class ClassSets {
  public:
   explicit ClassSets(Hypotheses kind = Hypotheses::multi);
-  /// Lines `name: class class ...`; `*` as a class means all of them; `#` starts a comment. A set of one
-  /// class is that class's own. Throws InputError with `source` and the line.
+  /// Lines `name: class class ...`, classes compared as labels are; `*` as a class means all of them; `#`
+  /// starts a comment. A set of one class is that class's own. Throws InputError with `source` and the line.
   static ClassSets parse(std::string_view text, const std::string& source);
 
   /// Every class also gets a set of its own.
@@ -49,6 +49,9 @@ class ClassSets {
   void join(Index group, std::uint32_t cls);
   /// Takes a class out of a group (learned sharing).
   void leave(Index group, std::uint32_t cls);
+
+  /// True if both put any class into the same sets, whatever classes were seen.
+  bool same_rule(const ClassSets& other) const;
 
   Hypotheses kind() const { return kind_; }
   Index classes() const { return static_cast<Index>(own_.size()); }

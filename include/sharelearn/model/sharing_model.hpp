@@ -99,6 +99,7 @@ class SharingModel : public Model {
   Index first_occurrences = 0;
   Index updates = 0;
   Index lines = 0;              ///< lines (or rows) consumed from the input
+  Index input_columns = 0;      ///< columns of the dense rows it learned from; 0: its rows were sparse
   std::vector<SetVotes> votes;  ///< learned sharing: of each class
 
   SharingModel() = default;
@@ -122,16 +123,21 @@ class SharingModel : public Model {
   std::string_view kind() const override { return "sharing"; }
   OutputKind outputs_are() const override { return OutputKind::classes; }
   const std::vector<std::string>& output_names() const override { return classes; }
-  Index columns() const override { return 0; }
+  /// The scaling's where there is one. Sparse rows may have any number, unless they are scaled.
+  Index columns() const override {
+    return scaling.is_identity() ? input_columns : static_cast<Index>(scaling.factor.size());
+  }
   const std::vector<std::string>& column_names() const override { return no_names_; }
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
+  /// Throws InputError if the columns of the data are not those the model learned from.
+  void check_columns(const Dataset& data) const;
   Index features_used() const override;
   std::string describe() const override;
   std::string payload() const override;
   static ModelPtr read(std::string_view payload, const std::string& path);
 
  private:
-  Matrix scaled(const Dataset& data, ThreadPool& threads) const;
+  std::vector<std::uint32_t> ids_of_columns(const Dataset& data) const;
   void check_supports(const ByteReader& in) const;
 
   std::unordered_map<std::string, Index> class_of_name_;
@@ -192,5 +198,8 @@ class SharingScorer {
 
 /// The lowest class of the highest score; -1 if there is none.
 Index best_class(std::span<const double> scores);
+/// Throws InputError if a score is not finite: weights or a kernel have outgrown the numbers. `example`
+/// counts from 1.
+void require_finite(std::span<const double> scores, Index example);
 
 }  // namespace sharelearn
