@@ -81,6 +81,9 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
 
 /// The model's scores; throws InputError for a row that has a score that is not finite.
 Grid<double> finite_scores(const Model& model, const Dataset& data, ThreadPool& threads);
+/// Scores that an exponential loss was minimised with are half the log-odds of what they predict; doubled,
+/// they mean what the scores of a logistic loss mean. The order of classes stays.
+void to_log_odds(const Model& model, Grid<double>& scores);
 
 /// Chooses the point of the model's path with at most `count` features.
 void use_features(Model& model, Index count);

@@ -122,7 +122,8 @@ int EvaluateCommand::run() {
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
   if (!data.weight.empty()) normalised_weights(data);  // refuses those that fit refuses
-  const Grid<double> scores = finite_scores(*model, data, threads);
+  Grid<double> scores = finite_scores(*model, data, threads);
+  to_log_odds(*model, scores);
   nlohmann::json report;
   switch (model->outputs_are()) {
     case OutputKind::classes:

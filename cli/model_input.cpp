@@ -108,6 +108,14 @@ void ModelInput::check_output(const NamedPath& output) const {
   check_paths({output}, {{"MODEL", model}, {"DATA", data}, {"--labels", reading.read.labels_file}});
 }
 
+void to_log_odds(const Model& model, Grid<double>& scores) {
+  const nlohmann::json::json_pointer loss("/options/loss");
+  if (!model.about.value(loss, std::string()).ends_with("-exp")) return;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (double& score : scores.column_span(c)) score *= 2;
+  }
+}
+
 void use_features(Model& model, Index count) {
   auto* linear = dynamic_cast<LinearModel*>(&model);
   if (linear == nullptr || linear->increments) {

@@ -55,7 +55,7 @@ std::string row_of_numbers(const Grid<double>& values, Index row) {
   return line;
 }
 
-/// Softmax over classes, a sigmoid a task.
+/// Of log-odds: softmax over classes, a sigmoid a task.
 void to_probabilities(Grid<double>& scores, OutputKind kind) {
   for (Index i = 0; i < scores.rows(); ++i) {
     if (kind == OutputKind::tasks) {
@@ -92,10 +92,13 @@ int PredictCommand::run() {
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, false, threads);
+  if ((proba_ || top_ > 0) && model->outputs_are() == OutputKind::value) {
+    throw InputError(
+        fmt::format("{}: the model predicts numbers, not classes", proba_ ? "--proba" : "--top"));
+  }
   Grid<double> scores = finite_scores(*model, data, threads);
   if (proba_) {
-    if (model->outputs_are() == OutputKind::value)
-      throw InputError("--proba: the model predicts numbers, not classes");
+    to_log_odds(*model, scores);
     to_probabilities(scores, model->outputs_are());
   }
   std::string text;

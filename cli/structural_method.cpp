@@ -98,18 +98,49 @@ std::unique_ptr<Pool> StructuralMethod::build_pool(const Matrix& x, const Struct
                    input.context.threads);
 }
 
-StructuralOptions StructuralMethod::learner_options(const FitInput& input, const Loss& loss,
-                                                    const Penalty& penalty) const {
+void StructuralMethod::check(const FitInput& input) const {
   if (sequential_ && rounds_ == 0)
     throw InputError("--sequential needs --rounds: forward-greedy boosting stops nowhere");
+  if (degree_ == 0 && pool_.name != "products") {
+    throw InputError(fmt::format("--degree 0 is of products: the pool '{}' has none", pool_.name));
+  }
+  const bool has_classes = loss_ == "multiclass" || loss_ == "binary" || loss_ == "binary-exp";
+  if (!has_classes && input.common.class_weight != "none") {
+    throw InputError(fmt::format("--class-weight needs classes: --loss {} has none", loss_));
+  }
+  if (!has_classes && select_ == "coverage") {
+    throw InputError(fmt::format("--select coverage needs classes: --loss {} has none", loss_));
+  }
+  if (folds_ == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
+  if (folds_ > input.train.rows()) {
+    throw InputError(fmt::format("--folds {} asks for more folds than the {} rows of the data", folds_,
+                                 input.train.rows()));
+  }
+  if (folds_ > 1 && !cost_file_.empty() && pool_.name != "columns" && pool_.name != "products") {
+    throw InputError(fmt::format(
+        "--cost and --folds exclude each other with --pool {}: every fold has candidates of its own",
+        pool_.name));
+  }
+}
+
+double StructuralMethod::tolerance(const FitInput& input) const {
+  const double otherwise = lambda_ >= 0 ? kSingleTolerance : kPathTolerance;
+  return input.common.tolerance > 0 ? input.common.tolerance : otherwise;
+}
+
+StructuralOptions StructuralMethod::learner_options(const FitInput& input, const Loss& loss,
+                                                    const Penalty& penalty, const Pool& pool) const {
   StructuralOptions options;
   options.bias = input.common.bias;
-  const double otherwise = lambda_ >= 0 ? kSingleTolerance : kPathTolerance;
-  options.tolerance = input.common.tolerance > 0 ? input.common.tolerance : otherwise;
+  options.tolerance = tolerance(input);
   options.induce = induce_;
   options.rounds = rounds_;
   options.corrective = !sequential_;
   if (!cost_file_.empty()) options.cost = read_costs(cost_file_);
+  if (!cost_file_.empty() && std::ssize(options.cost) != pool.candidates()) {
+    throw InputError(fmt::format("{}: expected a cost for each of the {} candidates of the pool, found {}",
+                                 cost_file_, pool.candidates(), options.cost.size()));
+  }
   if (solver_ == "paper" || sequential_) {
     options.rows = row_update(loss, penalty);
     options.max_steps = 1000000;
@@ -140,9 +171,10 @@ std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, co
         Scaling::fit(train.x, input.common.scaling(default_scaling()), input.context.threads);
     scaling.apply(train.x, input.context.threads);
     const StructuralLabels known = labels_for(loss_, train, &labels);
-    const auto loss = make_loss(loss_, known, normalised_weights(train), epsilon_);
+    const auto loss = make_loss(loss_, known, input.weights_of(train, &known.classes), epsilon_);
     const auto pool = build_pool(train.x, known, input);
-    StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty), input.context);
+    StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty, *pool),
+                              input.context);
     const StructuralResult path = structural_path(booster, grid, input.context);
     if (path.stages.size() < grid.size()) return std::nullopt;
     const auto of_stages = errors_of_stages(path, test, scaling, labels_for(loss_, test, &labels),
@@ -177,10 +209,10 @@ std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, co
 StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const StructuralLabels& labels,
                                                  const Scaling& scaling, nlohmann::json& report) const {
   const auto penalty = penalty_from(penalty_);
-  const auto loss = make_loss(
-      loss_, labels, input.weights(labels.classes.names.empty() ? nullptr : &labels.classes), epsilon_);
+  const auto loss = make_loss(loss_, labels, input.weights(&labels.classes), epsilon_);
   const auto pool = build_pool(input.train.x, labels, input);
-  StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty), input.context);
+  StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty, *pool),
+                            input.context);
   Solved solved;
   solved.grid = lambdas(booster.lambda_max());
   std::optional<StructuralLabels> test_labels;
@@ -214,6 +246,7 @@ StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const St
 }
 
 FitResult StructuralMethod::fit(FitInput& input) {
+  check(input);
   ThreadPool& threads = input.context.threads;
   const StructuralLabels labels = labels_for(loss_, input.train);
   Dataset raw;
@@ -222,6 +255,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
   scaling.apply(input.train.x, threads);
   nlohmann::json report{{"rounds", nlohmann::json::array()}};
   const Solved solved = solve(input, labels, scaling, report);
+  warn_of_gaps(solved.result, tolerance(input));
 
   auto model = model_of(solved.result, labels, input.train, scaling);
   if (folds_ > 1) {

@@ -17,6 +17,7 @@ class StructuralMethod : public Method {
  public:
   void declare(OptionSet& options) override;
   FitResult fit(FitInput& input) override;
+  ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  protected:
   /// The paper's row update of the method.
@@ -31,7 +32,11 @@ class StructuralMethod : public Method {
  private:
   std::unique_ptr<Pool> build_pool(const Matrix& x, const StructuralLabels& labels,
                                    const FitInput& input) const;
-  StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty) const;
+  /// Throws InputError on options that would be ignored, or could fail only after a long run.
+  void check(const FitInput& input) const;
+  double tolerance(const FitInput& input) const;
+  StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty,
+                                    const Pool& pool) const;
   std::vector<double> lambdas(double lambda_max) const;
   std::optional<Index> choose_by_folds(const FitInput& input, const StructuralLabels& labels,
                                        const std::vector<double>& grid, nlohmann::json& report) const;

@@ -1,5 +1,7 @@
 #include "structural_reports.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "sharelearn/solve/design_problem.hpp"
@@ -13,8 +15,12 @@ std::string_view text_of(StructuralStop stop) {
       return "no candidate violates optimality";
     case StructuralStop::rounds:
       return "all rounds asked for";
+    case StructuralStop::no_violator:
+      return "no candidate violates optimality, but weights chosen earlier are too large";
     case StructuralStop::stalled:
       return "no further progress in double precision";
+    case StructuralStop::steps:
+      return "all steps of the solver used up";
     case StructuralStop::cancelled:
       return "cancelled";
   }
@@ -95,6 +101,22 @@ void report_stage(const StructuralResult& result, const StructuralStage& stage, 
   report["penalty"] = stage.penalty;
   report["gap"] = stage.gap;
   report["stop"] = text_of(stage.stop);
+}
+
+void warn_of_gaps(const StructuralResult& result, double tolerance) {
+  const StructuralStage* worst = nullptr;
+  Index missed = 0;
+  for (const StructuralStage& stage : result.stages) {
+    if (stage.stop != StructuralStop::stalled && stage.stop != StructuralStop::steps) continue;
+    ++missed;
+    if (worst == nullptr || stage.gap > worst->gap) worst = &stage;
+  }
+  if (missed == 0) return;
+  fmt::print(
+      stderr,
+      "sharelearn: {} of {} solutions did not reach the tolerance {:g}; the worst has a gap of {:.1e}, "
+      "at lambda {:.6g}: {}\n",
+      missed, result.stages.size(), tolerance, worst->gap, worst->lambda, text_of(worst->stop));
 }
 
 nlohmann::json RoundReports::entry(Index round, const ActiveSetSolver& solver, double score, double lambda) {

@@ -23,6 +23,9 @@ std::vector<nlohmann::json> errors_of_stages(const StructuralResult& result, con
 /// The solution that a model predicts with.
 void report_stage(const StructuralResult& result, const StructuralStage& stage, nlohmann::json& report);
 
+/// A line on standard error if the solver ended above the tolerance somewhere.
+void warn_of_gaps(const StructuralResult& result, double tolerance);
+
 /// The solutions of a path, each with the features that it is the first to use.
 class StageReports {
  public:

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "learn/pool_scan.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
@@ -20,9 +22,26 @@ constexpr double kInnerShare = 0.5;
 constexpr int kMostTightenings = 12;
 /// Scoring some candidates one by one pays where they are at most this part of the pool.
 constexpr double kMostScreened = 0.25;
+/// A lambda below this part of the last one is approached over others between, solved to this tolerance: with
+/// few columns and hardly any penalty, the restricted problems of a cold start are harder than the whole one.
+constexpr double kFarthestStep = 0.3;
+constexpr double kRoughTolerance = 0.1;
+/// Residuals below this part of what they are before the bias is fitted leave nothing to features.
+constexpr double kNothing = 1e-14;
+/// Where settling the bias by its gradient takes over.
+constexpr double kBiasTolerance = 1e-12;
 
 bool is_zero(std::span<const double> row) {
   return std::all_of(row.begin(), row.end(), [](double w) { return w == 0; });
+}
+
+/// Sum of magnitudes.
+double size_of(const Grid<double>& residual) {
+  double sum = 0;
+  for (Index c = 0; c < residual.cols(); ++c) {
+    for (const double r : residual.column_span(c)) sum += std::abs(r);
+  }
+  return sum;
 }
 
 }  // namespace
@@ -39,14 +58,17 @@ class StructuralBooster::Engine {
   const std::vector<StructuralSlot>& slots() const { return slots_; }
 
  private:
-  StructuralStop boost(double lambda, StructuralStage& stage);
+  void approach(double lambda, StructuralStage& stage);
+  StructuralStop boost(double lambda, double tolerance, StructuralStage& stage);
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
   std::vector<Index> begin(double lambda, bool selects);
   void certify(double lambda, StructuralStage& stage);
   void induce(const std::vector<Ranked>& violators);
   std::vector<Index> screen(double lambda) const;
-  std::vector<Ranked> violators_among(std::vector<Index>& screened, double lambda, double& score);
+  std::vector<Ranked> violators_among(std::vector<Index>& screened, double lambda, double tolerance,
+                                      double& score);
   void include(Index candidate);
+  void include_all();
   void prune();
   double cost(Index candidate) const {
     const auto at = static_cast<std::size_t>(candidate);
@@ -85,10 +107,13 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
   if (!options_.cost.empty() && static_cast<Index>(options_.cost.size()) != pool.candidates()) {
     throw InputError("there must be one cost for each candidate");
   }
+  const double without_bias = size_of(solver_.residual());
   // The bias alone, as far as double precision goes: lambda_max is read off its residual.
-  solver_.minimise(std::numeric_limits<double>::max(), 1e-15, 300);
+  solver_.minimise(std::numeric_limits<double>::max(), kBiasTolerance, 300);
+  solver_.settle_bias();
   if (options_.rows) solver_.use_rows(options_.rows);
   if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
+  if (size_of(solver_.residual()) < kNothing * without_bias) result.lambda_max = 0;
   scanned_lambda_ = result.lambda_max;
 }
 
@@ -146,11 +171,11 @@ std::vector<Index> StructuralBooster::Engine::screen(double lambda) const {
 /// tolerance could bear, and the largest score. The scores of all others are those of the last solution,
 /// below lambda.
 std::vector<Ranked> StructuralBooster::Engine::violators_among(std::vector<Index>& screened, double lambda,
-                                                               double& score) {
+                                                               double tolerance, double& score) {
   std::erase_if(screened, [&](Index j) { return active_[static_cast<std::size_t>(j)] != 0; });
   scan_.score_some(screened, solver_.residual(), options_.cost);
   score = scan_.largest_inactive(active_);
-  return scan_.violators((1 + options_.tolerance) * lambda, active_);
+  return scan_.violators((1 + tolerance) * lambda, active_);
 }
 
 /// Scores every candidate; the gap is over the whole pool.
@@ -160,16 +185,29 @@ void StructuralBooster::Engine::certify(double lambda, StructuralStage& stage) {
     stage.score = scan_.largest_inactive(active_);
     for (const double norm : solver_.dual_norms()) stage.score = std::max(stage.score, norm);
   }
-  stage.gap = solver_.gap(lambda, stage.score) / std::abs(solver_.objective(lambda));
+  stage.gap = solver_.relative_gap(lambda, stage.score);
+}
+
+/// Everything but constants, which pools tell by sums that are zero whatever the residual. A pool may grow on
+/// the way.
+void StructuralBooster::Engine::include_all() {
+  Grid<double> probe(pool_.rows(), 1);
+  Random random(1);
+  for (double& r : probe.column_span(0)) r = random.uniform(0.5, 1.5);
+  for (Index known = -1; known != pool_.candidates();) {
+    known = pool_.candidates();
+    scan_.score(probe, {}, active_, 0);
+    for (const Index candidate : scan_.at_least(std::numeric_limits<double>::min(), active_)) {
+      include(candidate);
+    }
+  }
 }
 
 /// What is in use when a lambda begins: without selection everything, else what is not zero and the worst
 /// violators. Returns what the strong rule leaves of the others.
 std::vector<Index> StructuralBooster::Engine::begin(double lambda, bool selects) {
   if (!selects) {
-    for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
-      if (active_[static_cast<std::size_t>(candidate)] == 0) include(candidate);
-    }
+    include_all();
     return {};
   }
   prune();
@@ -178,30 +216,34 @@ std::vector<Index> StructuralBooster::Engine::begin(double lambda, bool selects)
   return screened;
 }
 
-StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& stage) {
+StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance, StructuralStage& stage) {
   const bool selects = penalty_.is_norm() && lambda > 0;
-  double inner = (selects ? kInnerShare : 1.0) * options_.tolerance;
+  double inner = (selects ? kInnerShare : 1.0) * tolerance;
   int tightenings = 0;
   std::vector<Index> screened = begin(lambda, selects);
   for (stage.rounds = 1;; ++stage.rounds) {
     std::vector<Ranked> violators;
+    bool used_up = false;
     for (;;) {
       if (context_.monitor.cancelled()) return StructuralStop::cancelled;
       const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
       stage.steps += report.steps;
+      used_up = !report.converged && report.steps >= options_.max_steps;
       solver_.refresh_scores();
       const bool is_last = options_.rounds > 0 && stage.rounds >= options_.rounds;
-      if (!screened.empty() && !is_last) violators = violators_among(screened, lambda, stage.score);
+      if (!screened.empty() && !is_last)
+        violators = violators_among(screened, lambda, tolerance, stage.score);
       if (!violators.empty()) break;
       certify(lambda, stage);
-      if (stage.gap <= options_.tolerance) break;
+      if (stage.gap <= tolerance) break;
       if (selects) violators = scan_.violators(lambda, active_);
       if (!violators.empty() || !report.converged || ++tightenings > kMostTightenings) break;
       inner *= 0.3;
     }
     if (observer) observer(stage.rounds, solver_, stage.score);
     if (violators.empty()) {
-      return stage.gap <= options_.tolerance ? StructuralStop::optimal : StructuralStop::stalled;
+      if (stage.gap <= tolerance) return StructuralStop::optimal;
+      return used_up ? StructuralStop::steps : StructuralStop::stalled;
     }
     if (options_.rounds > 0 && stage.rounds >= options_.rounds) return StructuralStop::rounds;
     const Index before = solver_.size();
@@ -210,7 +252,8 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, StructuralStage& 
   }
 }
 
-/// Classical boosting: the best candidate's row is updated, all others stay as they are.
+/// Classical boosting: the best candidate's row is updated, all others stay as they are. So a weight may stay
+/// larger than it should be, and nothing that violates does not mean that all is optimal.
 StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, StructuralStage& stage) {
   const std::vector<char> none(active_.size(), 0);
   std::unordered_map<Index, Index> first_slot;
@@ -223,8 +266,12 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
     const std::vector<Ranked> best = scan_.violators(lambda, none);
     stage.score = best.empty() ? 0 : best.front().score;
     if (observer) observer(stage.rounds, solver_, stage.score);
-    if (best.empty()) return StructuralStop::optimal;
-    if (stage.rounds >= options_.rounds) return StructuralStop::rounds;
+    if (best.empty() || stage.rounds >= options_.rounds) {
+      // Only a norm's gap is over the whole pool: others know of the candidates in use alone.
+      if (penalty_.is_norm() && lambda > 0) certify(lambda, stage);
+      if (!best.empty()) return StructuralStop::rounds;
+      return stage.gap <= options_.tolerance ? StructuralStop::optimal : StructuralStop::no_violator;
+    }
     const Index candidate = best.front().candidate;
     const auto [entry, fresh] = first_slot.try_emplace(candidate, solver_.size());
     if (fresh) include(candidate);
@@ -264,11 +311,29 @@ void StructuralBooster::Engine::record(double lambda, StructuralStage& stage) {
   stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
+/// Comes near a lambda that is far below the last one. Not where rounds or their size are asked for: then
+/// boosting is to be seen from its start.
+void StructuralBooster::Engine::approach(double lambda, StructuralStage& stage) {
+  const double from = result.stages.empty() ? result.lambda_max : result.stages.back().lambda;
+  const bool is_far = penalty_.is_norm() && lambda > 0 && lambda < kFarthestStep * from;
+  if (!is_far || options_.rows || options_.rounds > 0 || options_.induce > 0) return;
+  const auto steps = static_cast<Index>(std::ceil(std::log(lambda / from) / std::log(kFarthestStep)));
+  const std::vector<double> grid = lambda_grid(from, steps + 1, lambda / from);
+  const StructuralRoundObserver silenced = std::exchange(observer, {});
+  for (std::size_t between = 1; between + 1 < grid.size(); ++between) {
+    const StructuralStop stop = boost(grid[between], std::max(kRoughTolerance, options_.tolerance), stage);
+    scanned_lambda_ = stop == StructuralStop::optimal ? grid[between] : 0;
+  }
+  observer = silenced;
+}
+
 const StructuralStage& StructuralBooster::Engine::solve(double lambda) {
   if (!(lambda >= 0) || !std::isfinite(lambda))
     throw InputError("lambda must be a number that is not negative");
   StructuralStage stage;
-  stage.stop = options_.corrective ? boost(lambda, stage) : boost_greedily(lambda, stage);
+  if (options_.corrective) approach(lambda, stage);
+  stage.stop = options_.corrective ? boost(lambda, options_.tolerance, stage) : boost_greedily(lambda, stage);
+  if (stage.stop == StructuralStop::cancelled) stage.gap = std::numeric_limits<double>::quiet_NaN();
   scanned_lambda_ = stage.stop == StructuralStop::optimal ? lambda : 0;
   record(lambda, stage);
   result.stages.push_back(std::move(stage));

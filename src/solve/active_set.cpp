@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
@@ -17,6 +18,8 @@ constexpr double kNewtonMargin = 0.5;
 /// The metric is kept along a path until lambda has fallen to this fraction.
 constexpr double kStaleMetric = 0.8;
 constexpr int kMostStalls = 10;
+/// An objective below this part of the loss of zero scores counts as zero: it has no relative precision.
+constexpr double kNothing = 1e-15;
 /// Steps in a row that each promise at least this fraction of what the one before did: the metric is stale.
 constexpr double kSlow = 0.95;
 constexpr int kMostSlow = 3;
@@ -37,6 +40,10 @@ class NewtonTurns {
         least_(pattern == ZeroPattern::nothing ? 1 : 2),
         wait_(least_) {}
   bool is_due(int step) const { return step == next_; }
+  void start_at(int step) {
+    wait_ = least_;
+    next_ = step;
+  }
   void schedule(int now, bool moved) {
     wait_ = moved ? least_ : 2 * wait_;
     next_ = now + wait_;
@@ -44,6 +51,23 @@ class NewtonTurns {
 
  private:
   int next_, least_, wait_;
+};
+
+/// When gliding is due: where models and Newton steps take long, and from then on again and again, ever
+/// longer.
+class GlideTurns {
+ public:
+  explicit GlideTurns(bool ever) : next_(ever ? kFirst : -1) {}
+  bool is_due(int step) const { return step == next_; }
+  /// The steps to take now.
+  int take() {
+    next_ += kEvery;
+    return std::exchange(length_, std::min(2 * length_, kLongest));
+  }
+
+ private:
+  static constexpr int kFirst = 20, kEvery = 10, kLongest = 1600;
+  int next_, length_ = 50;
 };
 
 /// How far a Newton step's system is solved: to where the gap would be small enough, never further than that.
@@ -79,7 +103,7 @@ ActiveSetSolver::ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool 
     }
     add_weights(0);
   }
-  loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
+  loss_value_ = first_loss_ = evaluate(loss_, scores_, &residual_, threads_);
 }
 
 ActiveSetSolver::~ActiveSetSolver() = default;
@@ -212,6 +236,15 @@ double ActiveSetSolver::gap(double lambda, double largest) {
   return std::max(objective(lambda) - dual + charge, 0.0);
 }
 
+/// What gaps are relative to.
+double ActiveSetSolver::magnitude(double lambda) const {
+  return std::max(std::abs(objective(lambda)), kNothing * first_loss_);
+}
+
+double ActiveSetSolver::relative_gap(double lambda, double largest) {
+  return objective(lambda) == 0 ? 0 : gap(lambda, largest) / magnitude(lambda);
+}
+
 void ActiveSetSolver::refresh_metric() {
   Grid<double> factor(coupled_ ? loss_.rows() : 0, outputs());
   std::atomic<bool> coupled = false;
@@ -246,6 +279,8 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
   int stalls = 0;
   int slow = 0;
   NewtonTurns newton(rows_ ? ZeroPattern::other : penalty_.zero_pattern());
+  // What sets nothing to zero is for Newton alone; what has other kinks gets the coupling of the outputs.
+  GlideTurns glides(!rows_ && penalty_.is_norm() && penalty_.zero_pattern() != ZeroPattern::other);
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
   history_->clear();
   last_decrease_ = std::numeric_limits<double>::infinity();
@@ -266,14 +301,19 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
         !has_dual(lambda) || largest <= (1 + kHopeless * tolerance) * lambda || report.steps == 0;
     report.gap = worth_it || report.steps >= max_steps ? gap(lambda, largest)
                                                        : std::numeric_limits<double>::infinity();
-    report.converged = report.gap <= tolerance * std::abs(objective(lambda));
+    report.converged = report.gap <= tolerance * magnitude(lambda);
     if (report.converged || report.steps >= max_steps) return report;
     if (report.steps > 0 && report.steps % patience == 0 && !rows_) {
       coupled_ = penalty_.zero_pattern() == ZeroPattern::other;
       refresh_metric();
     }
+    if (glides.is_due(report.steps)) {
+      glide_on(lambda, glides.take());
+      newton.start_at(report.steps + 1);
+      continue;
+    }
     if (newton.is_due(report.steps)) {
-      const double enough = tolerance * std::abs(objective(lambda));
+      const double enough = tolerance * magnitude(lambda);
       const bool moved = newton_step(lambda, newton_accuracy(report.gap, enough));
       newton.schedule(report.steps, moved);
       if (moved) continue;

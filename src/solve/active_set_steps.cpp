@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "solve/active_set_history.hpp"
+#include "solve/glide.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/support_newton.hpp"
 
@@ -15,6 +16,12 @@ constexpr double kRounding = 1e-15;
 /// Factors of Gram matrices precondition up to columns^2 = this * rows; beyond, making them costs more than
 /// the products with X that they save.
 constexpr Index kWorthFactors = 300;
+/// A Newton step is halved until no kink of the penalty is in its way: near zero weights are close to theirs.
+constexpr int kMostNewtonHalvings = 12;
+constexpr int kMostBiasSteps = 30;
+constexpr double kExactNewton = 1e-10;
+/// Passes over a model where other steps do what it leaves undone.
+constexpr int kMostShortPasses = 60;
 
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
@@ -42,7 +49,9 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   metric_->extend(columns_);
   const std::vector<double> lambda_of = lambdas(lambda);
   std::vector<double> u = weights_;
-  report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, {}, u);
+  ModelOptions options;
+  if (penalty_.zero_pattern() != ZeroPattern::other) options.max_passes = kMostShortPasses;
+  report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, options, u);
   const double expected = model_decrease(lambda, u);
   last_decrease_ = std::max(-expected, 0.0);
 
@@ -80,20 +89,57 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
                            gradient_, weights_},
                           accuracy, threads_);
   const double here = objective(lambda);
+  const double slack = kRounding * std::abs(here);
   const auto k = static_cast<std::size_t>(outputs());
   double t = 1;
-  for (int halving = 0; halving < 3; ++halving, t /= 2) {
+  for (int halving = 0; halving < kMostNewtonHalvings; ++halving, t /= 2) {
     std::vector<double> trial(weights_.size());
     for (std::size_t at = 0; at < trial.size(); ++at) trial[at] = weights_[at] + t * by[at];
     for (std::size_t j = 0; j < cost_.size(); ++j) {
       if (cost_[j] > 0) penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
     }
     aim(trial);
-    if (!move(1, trial, lambda, here)) continue;
+    if (!move(1, trial, lambda, here + slack)) continue;
     history_->clear();
-    return here - objective(lambda) > kRounding * std::abs(here);
+    return here - objective(lambda) > slack;
   }
   return false;
+}
+
+/// First-order steps, kept if they lower the objective.
+void ActiveSetSolver::glide_on(double lambda, int steps) {
+  const std::vector<double> lambda_of = lambdas(lambda);
+  std::vector<double> to = glide({loss_, penalty_, columns_, lambda_of, threads_}, steps, weights_, scores_);
+  aim(to);
+  if (move(1, to, lambda, objective(lambda))) history_->clear();
+}
+
+/// Newton's steps are judged by the gradient, since the objective is flat long before that is zero.
+void ActiveSetSolver::settle_bias() {
+  const auto size = [&] {
+    compute_gradient();
+    double sum = 0;
+    for (Index c = 0; c < first_ * outputs(); ++c) sum += std::abs(gradient_[static_cast<std::size_t>(c)]);
+    return sum;
+  };
+  const std::vector<double> free(cost_.size(), 0.0);
+  double best = size();
+  for (int step = 0; step < kMostBiasSteps && best > 0; ++step) {
+    const std::vector<double> before = weights_;
+    const std::vector<double> by = support_newton_step(
+        {loss_, penalty_, columns_, nullptr, scores_, free, gradient_, weights_}, kExactNewton, threads_);
+    for (Index c = 0; c < first_ * outputs(); ++c) {
+      weights_[static_cast<std::size_t>(c)] += by[static_cast<std::size_t>(c)];
+    }
+    refresh_scores();
+    const double now = size();
+    if (!(now < best)) {
+      weights_ = before;
+      refresh_scores();
+      return;
+    }
+    best = now;
+  }
 }
 
 /// direction_ = X (to - weights).

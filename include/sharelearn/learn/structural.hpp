@@ -15,9 +15,13 @@
 // rounds score only the candidates that the sequential strong rule leaves: those whose score at the last
 // solution was at least 2 lambda - (lambda there). What the rule discards is scored before a stage ends, so
 // that its failures cost time and never optimality.
+//
+// A lambda far below the last one (at first: below lambda_max) is approached over others in between, solved
+// roughly and not kept, unless `rounds` or `induce` say how boosting is to go.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -40,7 +44,9 @@ struct StructuralOptions {
   std::shared_ptr<RowUpdate> rows = nullptr;  ///< the paper's updates; null: the fast solver
 };
 
-enum class StructuralStop { optimal, rounds, stalled, cancelled };
+/// no_violator: no candidate's score is above lambda, but weights that forward-greedy boosting chose earlier
+/// are larger than optimal. stalled: double precision allows no lower objective. steps: max_steps were taken.
+enum class StructuralStop { optimal, rounds, no_violator, stalled, steps, cancelled };
 
 /// The solution at one lambda.
 struct StructuralStage {
@@ -49,7 +55,9 @@ struct StructuralStage {
   std::vector<double> weights;  ///< [column][output]
   std::vector<double> bias;
   double objective = 0, loss = 0, penalty = 0;  ///< penalty: with lambda
-  double gap = 0;                               ///< over the whole pool, relative to the objective
+  /// Over the whole pool, relative to the objective; NaN where nothing tells: forward-greedy boosting without
+  /// a penalty, or cancelled.
+  double gap = std::numeric_limits<double>::quiet_NaN();
   double score = 0;  ///< the largest dual norm of a candidate's gradient over its cost, at the end
   Index rounds = 0, steps = 0, induced = 0;
   StructuralStop stop = StructuralStop::optimal;
@@ -68,8 +76,8 @@ struct StructuralSlot {
   Index column;
 };
 
-/// After a round: its number within the lambda (from 1; forward-greedy boosting has a 0, before its first),
-/// the solver (scores, weights) and the best violator's score.
+/// After a round: its number within the lambda (from 1, lambdas on the way to it not counted; forward-greedy
+/// boosting has a 0, before its first), the solver (scores, weights) and the best violator's score.
 using StructuralRoundObserver = std::function<void(Index round, const ActiveSetSolver& solver, double score)>;
 using StructuralStageObserver =
     std::function<void(const StructuralResult& so_far, const Grid<double>& scores)>;

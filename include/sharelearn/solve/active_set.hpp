@@ -3,8 +3,9 @@
 // Steps minimise a quadratic model of the loss in the metric X' D_c X of the active columns (see
 // solve/quadratic_model.hpp), which finds the support; where the penalty is smooth given its zeros, they
 // alternate with Newton steps on the weights that are not zero (solve/support_newton.hpp). Both are checked
-// on the scores, and Anderson acceleration combines the last models' minimisers. A new lambda starts on the
-// line through the last two solutions. The stop is a duality gap:
+// on the scores, and Anderson acceleration combines the last models' minimisers. Where all this takes long,
+// runs of first-order steps come between (solve/glide.hpp). A new lambda starts on the line through the last
+// two solutions. The stop is a duality gap:
 //
 //   dual point    u = scale * residual, the residual of the current scores and scale the largest one <= 1
 //   with
@@ -78,6 +79,8 @@ class ActiveSetSolver {
 
   /// Goes on from the current weights until the gap over the active columns is at most tolerance * objective.
   ActiveSetReport minimise(double lambda, double tolerance, int max_steps = 500);
+  /// While there are no columns: goes on until the residuals of every output sum to zero, as far as they can.
+  void settle_bias();
 
   std::span<const double> row(Index slot) const;
   std::vector<double> bias() const;
@@ -93,6 +96,8 @@ class ActiveSetSolver {
   std::vector<double> dual_norms();
   /// Absolute duality gap if no column anywhere has a dual norm over cost above `largest`.
   double gap(double lambda, double largest);
+  /// The same as a part of the objective; 0 where that is 0, which no objective is below.
+  double relative_gap(double lambda, double largest);
   /// Recomputes the scores from the weights, so that rounding does not add up along a path.
   void refresh_scores();
 
@@ -109,11 +114,13 @@ class ActiveSetSolver {
   void update_rows_together(double lambda);
   void start_at(double lambda);
   bool newton_step(double lambda, double accuracy);
+  void glide_on(double lambda, int steps);
   void aim(std::span<const double> to);
   bool move(double t, std::vector<double>& weights, double lambda, double highest);
   std::vector<double> combination(const std::vector<double>& u);
   double penalty_of(std::span<const double> weights) const;
   bool has_dual(double lambda) const;
+  double magnitude(double lambda) const;
 
   const Loss& loss_;
   const Penalty& penalty_;
@@ -128,6 +135,7 @@ class ActiveSetSolver {
   bool gradient_valid_ = false;
   Grid<double> scores_, residual_, trial_scores_, trial_residual_, direction_;
   double loss_value_ = 0;
+  double first_loss_ = 0;  ///< of scores that are zero
   double lambda_ = 0,
          earlier_lambda_ = 0;    ///< of the last minimisation and of the one at another lambda before
   std::vector<double> earlier_;  ///< the solution at earlier_lambda_
