@@ -137,19 +137,23 @@ Curve shareboost_curve(const Problem& problem, const PoolOptions& pool_options,
   return curve;
 }
 
-double validated_ridge(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
-                       const Context& context) {
+std::vector<double> validated_ridges(const Problem& problem, const PoolOptions& pool,
+                                     const ShareBoostOptions& options, const std::vector<double>& counts,
+                                     const Context& context) {
   const Split split = stratified_holdout(problem.classes.of_row, 0.2, context.seed);
   const Problem part(problem.name, select_rows(problem.train, split.train),
                      select_rows(problem.train, split.test), context.threads);
-  double best = 0, least = 2;
+  std::vector<double> best(counts.size(), 0.0), least(counts.size(), 2.0);
   for (const double ridge : {1e-5, 1e-4, 3e-4, 1e-3}) {
     ShareBoostOptions with_ridge = options;
     with_ridge.penalty.ridge = ridge;
     const Curve curve = shareboost_curve(part, pool, with_ridge, context);
-    if (curve.error.empty() || curve.error.back() >= least) continue;
-    least = curve.error.back();
-    best = ridge;
+    for (std::size_t n = 0; n < counts.size(); ++n) {
+      const double error = curve.at(counts[n]);
+      if (error >= least[n]) continue;
+      least[n] = error;
+      best[n] = ridge;
+    }
   }
   return best;
 }

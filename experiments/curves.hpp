@@ -50,10 +50,11 @@ ShareBoostOptions usual_options(Index features, double ridge);
 
 Curve shareboost_curve(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                        const Context& context, double stop_below = -1);
-/// The ridge of 1e-5, 1e-4, 3e-4, 1e-3 whose run with these options errs least on a fifth of the training
-/// rows.
-double validated_ridge(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
-                       const Context& context);
+/// For each number of features the ridge of 1e-5, 1e-4, 3e-4, 1e-3 whose run with these options errs least on
+/// a fifth of the training rows.
+std::vector<double> validated_ridges(const Problem& problem, const PoolOptions& pool,
+                                     const ShareBoostOptions& options, const std::vector<double>& counts,
+                                     const Context& context);
 /// Counts the distinct features of all classes together.
 Curve onevsrest_curve(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                       const Context& context);

@@ -13,13 +13,29 @@ constexpr double kQuickFeatures = 20;
 /// separated the classes and has next to no gradient left to choose by.
 constexpr Index kTrialFeatures = 2000;
 
-/// All curves of one set: ShareBoost without a penalty, with the ridge that validation chose, the rivals'.
+/// All curves of one set: ShareBoost without a penalty, with the ridges that validation chose, the rivals'.
 struct SetCurves {
   double all = 0;  // candidates
   double most = 0;
-  Curve plain, ridge;
+  Curve plain;
+  Curve ridge;  // one point for each part that is reported
   std::vector<Curve> rivals;
 };
+
+/// The numbers of features that are reported.
+struct Part {
+  double part, features;
+};
+
+std::vector<Part> parts_of(const SparseComparison& comparison, const SetCurves& curves) {
+  std::vector<Part> parts;
+  for (const double part : comparison.parts) {
+    // Rounded up, but never beyond the end of the curves by that.
+    const double features = std::min(std::ceil(part * curves.all - 1e-9), curves.most);
+    if (features >= 2 && features >= std::floor(part * curves.all)) parts.push_back({part, features});
+  }
+  return parts;
+}
 
 SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& set) {
   const Problem problem = load(run, set);
@@ -44,11 +60,17 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
   };
   const Index trial = std::min(count, kTrialFeatures);
   curves.plain = shareboost_with(trial, 0);
-  const double chosen = run.remember(key + " ridge by validation", [&] {
-    return std::vector{validated_ridge(problem, pool, options(trial, 0), run.context())};
-  })[0];
-  run.say(fmt::format("{}: ridge {} chosen on a fifth of the training rows", set.name, chosen));
-  curves.ridge = shareboost_with(count, chosen);
+  std::vector<double> counts;
+  for (const Part& part : parts_of(comparison, curves)) counts.push_back(part.features);
+  const std::vector<double> chosen = run.remember(key + " ridges by validation", [&] {
+    return validated_ridges(problem, pool, options(trial, 0), counts, run.context());
+  });
+  for (std::size_t n = 0; n < counts.size(); ++n) {
+    const Curve curve = shareboost_with(count, chosen[n]);
+    curves.ridge.add(counts[n], curve.at(counts[n]), curve.seconds_at(counts[n]));
+    run.say(fmt::format("{}: ridge {} chosen for {:.0f} features on a fifth of the training rows", set.name,
+                        chosen[n], counts[n]));
+  }
   for (const Rival& rival : comparison.rivals) {
     curves.rivals.push_back(
         remembered(run, key + " " + rival.name, [&] { return rival.curve(problem, set, pool, count); }));
@@ -65,10 +87,7 @@ Table header_of(const SparseComparison& comparison) {
 }
 
 void add_rows(const SparseComparison& comparison, const UciSet& set, const SetCurves& curves, Table& table) {
-  for (const double part : comparison.parts) {
-    // Rounded up, but never beyond the end of the curves by that.
-    const double features = std::min(std::ceil(part * curves.all - 1e-9), curves.most);
-    if (features < 2 || features < std::floor(part * curves.all)) continue;
+  for (const auto& [part, features] : parts_of(comparison, curves)) {
     std::vector<std::string> row{set.name, fmt::format("{:.0f} ({:.4g}%)", features, 100 * part),
                                  percent(curves.plain.at(features)), percent(curves.ridge.at(features))};
     for (const Curve& rival : curves.rivals) row.push_back(percent(rival.at(features)));
