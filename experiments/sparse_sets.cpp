@@ -54,7 +54,7 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
     return usual;
   };
   const auto shareboost_with = [&](Index features, double ridge) {
-    return remembered(run, key + fmt::format(" ridge {}", ridge), [&] {
+    return remembered(run, key + fmt::format(" ridge {} to {}", ridge, features), [&] {
       return shareboost_curve(problem, pool, options(features, ridge), run.context());
     });
   };
@@ -66,7 +66,11 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
     return validated_ridges(problem, pool, options(trial, 0), counts, run.context());
   });
   for (std::size_t n = 0; n < counts.size(); ++n) {
-    const Curve curve = shareboost_with(count, chosen[n]);
+    double farthest = counts[n];  // that this ridge is chosen for
+    for (std::size_t other = n; other < counts.size(); ++other) {
+      if (chosen[other] == chosen[n]) farthest = counts[other];
+    }
+    const Curve curve = shareboost_with(static_cast<Index>(farthest), chosen[n]);
     curves.ridge.add(counts[n], curve.at(counts[n]), curve.seconds_at(counts[n]));
     run.say(fmt::format("{}: ridge {} chosen for {:.0f} features on a fifth of the training rows", set.name,
                         chosen[n], counts[n]));
