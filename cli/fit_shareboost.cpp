@@ -306,6 +306,7 @@ void ShareBoostMethod::draw(const nlohmann::json& rounds) const {
 }
 
 FitResult ShareBoostMethod::fit(FitInput& input) {
+  if (folds_ == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
   ThreadPool& threads = input.context.threads;
   nlohmann::json report;
   const Classes all = classes_of(input.train);

@@ -82,6 +82,7 @@ std::vector<double> read_costs(const std::string& path) {
     }
     costs.push_back(cost);
   }
+  if (costs.empty()) throw InputError(fmt::format("{}: holds no costs", path));
   return costs;
 }
 
