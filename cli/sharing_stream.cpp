@@ -34,6 +34,8 @@ SharingStream::SharingStream(std::shared_ptr<SharingModel> model, const StreamOp
   if (options_.competitor.empty()) return;
   if (learner_.model().uses_kernel())
     throw InputError("--competitor: bounds are computed without a kernel only");
+  if (learner_.model().features.bias() || learner_.model().features.by_name())
+    throw InputError("--competitor: its weights are those of numbered columns; leave --bias and --names out");
   const std::vector<char> text = read_bytes(options_.competitor, Index{1} << 30);
   meter_.emplace(parse_competitor({text.data(), text.size()}, options_.competitor));
 }
