@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "solve/accelerated.hpp"
+
 namespace sharelearn {
 
 namespace {
@@ -16,8 +18,6 @@ std::size_t at(Index i) {
 constexpr Index kSmallDesign = 128;
 /// Iterations between two computations of the gap.
 constexpr Index kGapEvery = 10;
-/// Of a loss, relative and absolute.
-constexpr double kRounding = 1e-13, kAbsoluteRounding = 1e-15;
 
 struct Values {
   double loss = 0;
@@ -33,16 +33,6 @@ double largest_magnitude(std::span<const double> values) {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   return largest;
-}
-
-/// out = a + beta (a - b), on whole grids.
-void extrapolate(const Grid<double>& a, const Grid<double>& b, double beta, Grid<double>& out,
-                 ThreadPool& threads) {
-  threads.for_each(a.cols(), [&](Index c, int) {
-    const double *from = a.column(c), *before = b.column(c);
-    double* to = out.column(c);
-    for (Index i = 0; i < a.rows(); ++i) to[i] = from[i] + beta * (from[i] - before[i]);
-  });
 }
 
 double penalty_of(const CompositeProblem& problem, std::span<const double> weights) {
@@ -93,29 +83,31 @@ class Inner {
         std::vector<double> bias, double& curvature, ThreadPool& threads);
   /// Runs until the gap within the working set is at most `target`, or `budget` iterations are used up.
   Index run(double target, Index budget, const Monitor& monitor);
-  const std::vector<double>& weights() const { return x_; }
-  const std::vector<double>& bias() const { return x_bias_; }
+  const std::vector<double>& weights() const { return steps_.point().weights; }
+  const std::vector<double>& bias() const { return steps_.point().free; }
+
+  /// What Accelerated asks for; the free part is the bias.
+  std::size_t outputs() const { return at(problem_.design.outputs()); }
+  double lambda(std::size_t) const { return problem_.strength; }
+  const Penalty& penalty() const { return problem_.penalty; }
+  double share(std::size_t c) const { return problem_.design.share(static_cast<Index>(c)); }
+  ThreadPool& threads() const { return threads_; }
+  void scores(std::span<const double> weights, std::span<const double> bias, Grid<double>& out) const {
+    active_.scores(weights, bias, problem_.offset, out, threads_);
+  }
+  double gradient(const Grid<double>& scores, std::vector<double>& gradient, std::vector<double>& of_bias);
+  double loss(const Grid<double>& scores) const { return evaluate(problem_.loss, scores, nullptr, threads_); }
 
  private:
-  void gradient_at(const Grid<double>& scores);
-  void extrapolated_point(double beta);
-  void proximal_step();
-  bool step_is_safe() const;
-  bool momentum_points_uphill() const;
+  AcceleratedPoint starting_at(std::vector<double> weights, std::vector<double> bias) const;
+  std::vector<double> scales() const;
   double gap();
-  double row_metric(std::size_t row) const { return metric_[row] * curvature_; }
 
   const CompositeProblem& problem_;
   const ActiveColumns& active_;
   ThreadPool& threads_;
-  std::size_t outputs_;
-  double& curvature_;           ///< eta: the metric is eta * diag(metric_)
-  double safe_curvature_;       ///< at this eta every step is safe, whatever rounding says
-  std::vector<double> metric_;  ///< a value a row of W
-  std::vector<double> x_, before_, y_, next_, gradient_;
-  std::vector<double> x_bias_, before_bias_, y_bias_, next_bias_, bias_gradient_;
-  Grid<double> x_scores_, before_scores_, y_scores_, next_scores_, residual_;
-  double y_loss_ = 0, next_loss_ = 0;
+  Grid<double> residual_;
+  Accelerated<Inner> steps_;
 };
 
 Inner::Inner(const CompositeProblem& problem, const ActiveColumns& active, std::vector<double> weights,
@@ -123,125 +115,43 @@ Inner::Inner(const CompositeProblem& problem, const ActiveColumns& active, std::
     : problem_(problem),
       active_(active),
       threads_(threads),
-      outputs_(at(problem.design.outputs())),
-      curvature_(curvature),
+      residual_(problem.design.rows(), problem.design.score_columns()),
       // |sum of n + 1 terms|^2 <= (n + 1) times the sum of their squares: the columns and the bias.
-      safe_curvature_(problem.loss.curvature_bound() * static_cast<double>(active.count() + 1)),
-      x_(std::move(weights)),
-      x_bias_(std::move(bias)) {
-  double largest = 0;
-  for (const Index j : active_.columns()) largest = std::max(largest, problem.design.scale(j));
-  // A column without variance has no gradient either; the floor only keeps its step finite.
-  const double floor = largest > 0 ? 1e-9 * largest : 1.0;
-  for (const Index j : active_.columns()) metric_.push_back(std::max(problem.design.scale(j), floor));
-  gradient_.resize(x_.size());
-  next_ = y_ = before_ = x_;
-  next_bias_ = y_bias_ = before_bias_ = x_bias_;
-  x_scores_ = Grid<double>(problem.design.rows(), problem.design.score_columns());
-  next_scores_ = y_scores_ = residual_ = x_scores_;
-  active_.scores(x_, x_bias_, problem_.offset, x_scores_, threads_);
-  before_scores_ = x_scores_;
+      steps_(*this, scales(), starting_at(std::move(weights), std::move(bias)), curvature,
+             problem.loss.curvature_bound() * static_cast<double>(active.count() + 1)) {}
+
+AcceleratedPoint Inner::starting_at(std::vector<double> weights, std::vector<double> bias) const {
+  AcceleratedPoint point{std::move(weights), std::move(bias),
+                         Grid<double>(problem_.design.rows(), problem_.design.score_columns())};
+  scores(point.weights, point.free, point.scores);
+  return point;
 }
 
-void Inner::gradient_at(const Grid<double>& scores) {
-  y_loss_ = evaluate(problem_.loss, scores, &residual_, threads_);
-  active_.gradient(residual_, gradient_, threads_);
-  if (problem_.design.has_bias()) bias_gradient_ = problem_.design.residual_sums(residual_);
+std::vector<double> Inner::scales() const {
+  std::vector<double> scales;
+  for (const Index j : active_.columns()) scales.push_back(problem_.design.scale(j));
+  return scales;
 }
 
-/// y = x + beta (x - before); the scores are linear in the weights, so no product is needed.
-void Inner::extrapolated_point(double beta) {
-  for (std::size_t i = 0; i < x_.size(); ++i) y_[i] = x_[i] + beta * (x_[i] - before_[i]);
-  for (std::size_t c = 0; c < x_bias_.size(); ++c)
-    y_bias_[c] = x_bias_[c] + beta * (x_bias_[c] - before_bias_[c]);
-  extrapolate(x_scores_, before_scores_, beta, y_scores_, threads_);
-}
-
-/// next = prox of y - gradient / metric.
-void Inner::proximal_step() {
-  for (std::size_t row = 0; row < metric_.size(); ++row) {
-    const double step = 1 / row_metric(row);
-    const std::span<double> to(next_.data() + row * outputs_, outputs_);
-    for (std::size_t c = 0; c < outputs_; ++c) {
-      to[c] = y_[row * outputs_ + c] - step * gradient_[row * outputs_ + c];
-    }
-    if (problem_.strength > 0) problem_.penalty.prox(to, step * problem_.strength);
-  }
-  for (std::size_t c = 0; c < x_bias_.size(); ++c) {
-    const double share = std::max(problem_.design.share(static_cast<Index>(c)), 1e-12);
-    next_bias_[c] = y_bias_[c] - bias_gradient_[c] / (curvature_ * share);
-  }
-  active_.scores(next_, next_bias_, problem_.offset, next_scores_, threads_);
-  next_loss_ = evaluate(problem_.loss, next_scores_, nullptr, threads_);
-}
-
-/// The quadratic model at y lies above the loss at next. There is room for rounding: a loss near zero is made
-/// of margins that are rounded on the scale of 1.
-bool Inner::step_is_safe() const {
-  double linear = 0, quadratic = 0;
-  for (std::size_t row = 0; row < metric_.size(); ++row) {
-    double squares = 0;
-    for (std::size_t i = row * outputs_; i < (row + 1) * outputs_; ++i) {
-      const double move = next_[i] - y_[i];
-      linear += gradient_[i] * move;
-      squares += move * move;
-    }
-    quadratic += row_metric(row) * squares;
-  }
-  for (std::size_t c = 0; c < x_bias_.size(); ++c) {
-    const double move = next_bias_[c] - y_bias_[c];
-    linear += bias_gradient_[c] * move;
-    quadratic += curvature_ * problem_.design.share(static_cast<Index>(c)) * move * move;
-  }
-  return next_loss_ <= y_loss_ + linear + 0.5 * quadratic + kRounding * std::abs(y_loss_) + kAbsoluteRounding;
-}
-
-/// O'Donoghue and Candes: <y - next, next - x> > 0 in the metric of the steps.
-bool Inner::momentum_points_uphill() const {
-  double product = 0;
-  for (std::size_t row = 0; row < metric_.size(); ++row) {
-    double sum = 0;
-    for (std::size_t i = row * outputs_; i < (row + 1) * outputs_; ++i) {
-      sum += (y_[i] - next_[i]) * (next_[i] - x_[i]);
-    }
-    product += metric_[row] * sum;
-  }
-  for (std::size_t c = 0; c < x_bias_.size(); ++c) {
-    product += problem_.design.share(static_cast<Index>(c)) * (y_bias_[c] - next_bias_[c]) *
-               (next_bias_[c] - x_bias_[c]);
-  }
-  return product > 0;
+double Inner::gradient(const Grid<double>& scores, std::vector<double>& gradient,
+                       std::vector<double>& of_bias) {
+  const double loss = evaluate(problem_.loss, scores, &residual_, threads_);
+  active_.gradient(residual_, gradient, threads_);
+  if (problem_.design.has_bias()) of_bias = problem_.design.residual_sums(residual_);
+  return loss;
 }
 
 double Inner::gap() {
-  gradient_at(x_scores_);
-  return gap_of(problem_, {y_loss_, penalty_of(problem_, x_)}, x_, gradient_, x_bias_, bias_gradient_);
+  const AcceleratedPoint& x = steps_.point();
+  std::vector<double> of_weights(x.weights.size()), of_bias;
+  const double loss = gradient(x.scores, of_weights, of_bias);
+  return gap_of(problem_, {loss, penalty_of(problem_, x.weights)}, x.weights, of_weights, x.free, of_bias);
 }
 
 Index Inner::run(double target, Index budget, const Monitor& monitor) {
-  double momentum = 1, beta = 0;
   Index done = 0;
-  while (done < budget && !monitor.cancelled()) {
-    extrapolated_point(beta);
-    gradient_at(y_scores_);
-    proximal_step();
-    while (curvature_ < safe_curvature_ && !step_is_safe()) {
-      curvature_ = std::min(2 * curvature_, safe_curvature_);
-      proximal_step();
-    }
+  while (done < budget && !monitor.cancelled() && steps_.step()) {
     ++done;
-    const bool restart = momentum_points_uphill();
-    std::swap(before_, x_), std::swap(x_, next_);
-    std::swap(before_bias_, x_bias_), std::swap(x_bias_, next_bias_);
-    std::swap(before_scores_, x_scores_), std::swap(x_scores_, next_scores_);
-    if (restart) {
-      momentum = 1, beta = 0;
-      curvature_ *= 0.8;  // the curvature met so far may be more than what is left
-    } else {
-      const double grown = 0.5 * (1 + std::sqrt(1 + 4 * momentum * momentum));
-      beta = (momentum - 1) / grown;
-      momentum = grown;
-    }
     if (done % kGapEvery == 0 && gap() <= target) break;
   }
   return done;

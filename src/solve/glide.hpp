@@ -1,5 +1,5 @@
-// Accelerated proximal gradient steps on the columns of an active-set solver (FISTA with the restarts of
-// O'Donoghue and Candes 2015), in the metric of the columns' mean squares.
+// Accelerated proximal gradient steps (accelerated.hpp) on the columns of an active-set solver, in the metric
+// of the columns' mean squares.
 //
 // Models of the loss are poor where it has hardly any curvature left, or where only the coupling of the
 // outputs curves: on rows that few classes are plausible for, weights of these classes may move together at

@@ -1,0 +1,171 @@
+// Accelerated proximal gradient steps (FISTA; Beck and Teboulle 2009, with the restarts of O'Donoghue and
+// Candes 2015) on rows of weights, in a metric of one value a row, and on a free part without a penalty.
+//
+// A Problem tells what differs between solvers:
+//
+//   std::size_t outputs()                       weights of a row
+//   double lambda(row)                          weight of the row's penalty; 0: none
+//   const Penalty& penalty()
+//   double share(c)                             metric of the free part's c-th value
+//   void scores(weights, free, Grid& out)
+//   double gradient(scores, weights', free')    the loss there, and its derivatives by weights and free part
+//   double loss(scores)
+//   ThreadPool& threads()
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/run/threads.hpp"
+
+namespace sharelearn {
+
+/// What steps go between: weights, free part and the scores of both.
+struct AcceleratedPoint {
+  std::vector<double> weights, free;
+  Grid<double> scores;
+};
+
+template <class Problem>
+class Accelerated {
+ public:
+  /// `metric`: of each row. `curvature` (eta: the metric is eta * metric) is kept from step to step; at
+  /// `safe_curvature` every step is safe, whatever rounding says.
+  Accelerated(Problem& problem, std::vector<double> metric, AcceleratedPoint start, double& curvature,
+              double safe_curvature)
+      : problem_(problem),
+        metric_(std::move(metric)),
+        curvature_(curvature),
+        safe_curvature_(safe_curvature),
+        x_(std::move(start)),
+        before_(x_),
+        y_(x_),
+        next_(x_),
+        gradient_(x_.weights.size()),
+        free_gradient_(x_.free.size()) {
+    const double largest = metric_.empty() ? 0 : *std::max_element(metric_.begin(), metric_.end());
+    // A column without variance has no gradient either; the floor only keeps its step finite.
+    const double floor = largest > 0 ? kLeastMetric * largest : 1.0;
+    for (double& value : metric_) value = std::max(value, floor);
+  }
+
+  const AcceleratedPoint& point() const { return x_; }
+
+  /// False if rounding leaves no step that the loss allows.
+  bool step() {
+    extrapolate();
+    y_loss_ = problem_.gradient(y_.scores, gradient_, free_gradient_);
+    if (!descend()) return false;
+    const bool restart = momentum_points_uphill();
+    std::swap(before_, x_), std::swap(x_, next_);
+    const double grown = restart ? 1 : 0.5 * (1 + std::sqrt(1 + 4 * momentum_ * momentum_));
+    beta_ = restart ? 0 : (momentum_ - 1) / grown;
+    momentum_ = grown;
+    if (restart) curvature_ *= kEasing;  // the curvature met so far may be more than what is left
+    return true;
+  }
+
+ private:
+  /// Of a loss, relative and absolute.
+  static constexpr double kRounding = 1e-13, kAbsoluteRounding = 1e-15;
+  static constexpr double kLeastMetric = 1e-9, kEasing = 0.8;
+  static constexpr int kMostDoublings = 60;
+
+  /// y = x + beta (x - before); the scores are linear in the weights, so no product is needed.
+  void extrapolate() {
+    const auto go = [&](std::span<const double> x, std::span<const double> before, double* y) {
+      for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] + beta_ * (x[i] - before[i]);
+    };
+    go(x_.weights, before_.weights, y_.weights.data());
+    go(x_.free, before_.free, y_.free.data());
+    problem_.threads().for_each(y_.scores.cols(), [&](Index c, int) {
+      go(x_.scores.column_span(c), before_.scores.column_span(c), y_.scores.column(c));
+    });
+  }
+
+  /// Proximal steps, the metric raised until one is safe.
+  bool descend() {
+    proximal_step();
+    for (int doubling = 0; curvature_ < safe_curvature_ && !step_is_safe(); ++doubling) {
+      if (doubling == kMostDoublings) return false;
+      curvature_ = std::min(2 * curvature_, safe_curvature_);
+      proximal_step();
+    }
+    return true;
+  }
+
+  /// next = prox of y - gradient / metric.
+  void proximal_step() {
+    const std::size_t outputs = problem_.outputs();
+    for (std::size_t row = 0; row < metric_.size(); ++row) {
+      const double step = 1 / (metric_[row] * curvature_);
+      const std::span<double> to(next_.weights.data() + row * outputs, outputs);
+      for (std::size_t c = 0; c < outputs; ++c) {
+        to[c] = y_.weights[row * outputs + c] - step * gradient_[row * outputs + c];
+      }
+      const double lambda = problem_.lambda(row);
+      if (lambda > 0) problem_.penalty().prox(to, step * lambda);
+    }
+    for (std::size_t c = 0; c < x_.free.size(); ++c) {
+      const double share = std::max(problem_.share(c), 1e-12);
+      next_.free[c] = y_.free[c] - free_gradient_[c] / (curvature_ * share);
+    }
+    problem_.scores(next_.weights, next_.free, next_.scores);
+    next_loss_ = problem_.loss(next_.scores);
+  }
+
+  /// The quadratic model at y lies above the loss at next. There is room for rounding: a loss near zero is
+  /// made of margins that are rounded on the scale of 1.
+  bool step_is_safe() const {
+    const std::size_t outputs = problem_.outputs();
+    double linear = 0, quadratic = 0;
+    for (std::size_t row = 0; row < metric_.size(); ++row) {
+      double squares = 0;
+      for (std::size_t i = row * outputs; i < (row + 1) * outputs; ++i) {
+        const double move = next_.weights[i] - y_.weights[i];
+        linear += gradient_[i] * move;
+        squares += move * move;
+      }
+      quadratic += metric_[row] * curvature_ * squares;
+    }
+    for (std::size_t c = 0; c < x_.free.size(); ++c) {
+      const double move = next_.free[c] - y_.free[c];
+      linear += free_gradient_[c] * move;
+      quadratic += curvature_ * problem_.share(c) * move * move;
+    }
+    return next_loss_ <=
+           y_loss_ + linear + 0.5 * quadratic + kRounding * std::abs(y_loss_) + kAbsoluteRounding;
+  }
+
+  /// O'Donoghue and Candes: <y - next, next - x> > 0 in the metric of the steps.
+  bool momentum_points_uphill() const {
+    const std::size_t outputs = problem_.outputs();
+    double product = 0;
+    for (std::size_t row = 0; row < metric_.size(); ++row) {
+      double sum = 0;
+      for (std::size_t i = row * outputs; i < (row + 1) * outputs; ++i) {
+        sum += (y_.weights[i] - next_.weights[i]) * (next_.weights[i] - x_.weights[i]);
+      }
+      product += metric_[row] * sum;
+    }
+    for (std::size_t c = 0; c < x_.free.size(); ++c) {
+      product += problem_.share(c) * (y_.free[c] - next_.free[c]) * (next_.free[c] - x_.free[c]);
+    }
+    return product > 0;
+  }
+
+  Problem& problem_;
+  std::vector<double> metric_;
+  double& curvature_;
+  double safe_curvature_;
+  AcceleratedPoint x_, before_, y_, next_;
+  std::vector<double> gradient_, free_gradient_;
+  double y_loss_ = 0, next_loss_ = 0, momentum_ = 1, beta_ = 0;
+};
+
+}  // namespace sharelearn
