@@ -87,6 +87,11 @@ void refuse_row_weights(const Dataset& data) {
   }
 }
 
+void require_steps(const OnlineCascadeModel& model) {
+  if (model.cascade.steps() == 0)
+    throw Failure("cancelled before the first example was learned: there is no model");
+}
+
 void add_stop(nlohmann::json& report, const Monitor& monitor) {
   if (monitor.cancelled()) report["stop"] = "cancelled";
 }

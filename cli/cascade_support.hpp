@@ -36,6 +36,9 @@ void refuse_class_weights(const CommonOptions& common);
 /// Throws InputError where rows have weights: online every example counts the same.
 void refuse_row_weights(const Dataset& data);
 
+/// Throws Failure where an online run was cancelled before it learned anything.
+void require_steps(const OnlineCascadeModel& model);
+
 /// The report's `stop` of a run that was cancelled.
 void add_stop(nlohmann::json& report, const Monitor& monitor);
 

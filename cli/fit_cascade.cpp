@@ -385,9 +385,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
     });
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (model->cascade.steps() == 0) {
-    throw Failure("cancelled before the first example was learned: there is no model");
-  }
+  require_steps(*model);
   nlohmann::json report = online_report(*model, &data, seconds);
   add_stop(report, input.context.monitor);
   report["examples_per_second"] =

@@ -130,9 +130,7 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   const auto start = std::chrono::steady_clock::now();
   sharelearn::run_online(model.cascade, source, 0, context);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (model.cascade.steps() == 0) {
-    throw Failure("cancelled before the first example was learned: there is no model");
-  }
+  require_steps(model);
   nlohmann::json report = online_report(model, &data, seconds);
   report["data"] = size_of(data);
   add_stop(report, context.monitor);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 
 #include "learn/diverse.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
@@ -136,17 +137,13 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   }
   Index room = state.room;
   std::vector<Choice> taken;
-  std::vector<char> in(groups_.members.empty() ? 0 : at(pool_.candidates()), 0);
-  for (Choice& choice : best) {
-    if (!in.empty()) {  // groups may overlap: a member enters with the first of them
-      std::erase_if(choice.candidates, [&](Index candidate) { return in[at(candidate)] != 0; });
-      if (choice.candidates.empty()) continue;
-    }
+  std::unordered_set<Index> in;
+  for (Choice& choice : best) {  // groups may overlap: a member enters with the first of them
+    std::erase_if(choice.candidates, [&](Index candidate) { return in.contains(candidate); });
+    if (choice.candidates.empty()) continue;
     if (std::ssize(taken) == state.count || std::ssize(choice.candidates) > room) break;
     room -= std::ssize(choice.candidates);
-    for (const Index candidate : choice.candidates) {
-      if (!in.empty()) in[at(candidate)] = 1;
-    }
+    in.insert(choice.candidates.begin(), choice.candidates.end());
     taken.push_back(std::move(choice));
   }
   return taken;

@@ -66,13 +66,15 @@ Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& d
   return next;
 }
 
+namespace {
+
 /// Rows times variables up to which Newton's method confirms an optimum.
 constexpr double kConfirmed = 1 << 20;
 
 /// Where outputs are nearly separated the preconditioner promises far too little, so that lbfgs ends early;
 /// Newton's method knows the curvature. On small problems that is worth its price.
-static CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options,
-                                  CorrectiveState& state, const CorrectiveReport& found) {
+CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options, CorrectiveState& state,
+                           const CorrectiveReport& found) {
   const double size = static_cast<double>(problem.rows()) * static_cast<double>(problem.variables());
   const bool rough = options.relative_gradient > 0 || options.old_curvature;
   if (rough || size > kConfirmed || found.iterations >= options.max_iterations) return found;
@@ -84,6 +86,7 @@ static CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOption
   return report;
 }
 
+}  // namespace
 }  // namespace corrective
 
 CorrectiveReport minimise(const DesignProblem& problem, const CorrectiveOptions& options,
