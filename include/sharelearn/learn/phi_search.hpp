@@ -3,10 +3,9 @@
 // Our reading: phi^l = scale^l * top^l, where top^l is the phi above which a single level of mix lambda^l
 // uses no feature, and scale^l is one of a grid, or 1: a level left out. It is empty on the rows that top^l
 // is measured on, those of the first pair; on other rows, or behind levels that were not, a feature may come
-// in. The search starts from the best
-// cascade with a single level in use, then goes through the levels one at a time, a few times over, keeping
-// the scale with the best mean accuracy on the held-out rows; the stronger penalty on ties. So a cascade is
-// never chosen that does worse there than the best of its levels alone.
+// in. The search starts from the best cascade with a single level in use, then goes through the levels one at
+// a time, a few times over, keeping the scale with the best mean accuracy on the held-out rows; the stronger
+// penalty on ties. So a cascade is never chosen that does worse there than the best of its levels alone.
 #pragma once
 
 #include <functional>
