@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "data/at.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// The node above leaves [begin, end).
 Index build(Index begin, Index end, TaskTreeShape& shape) {

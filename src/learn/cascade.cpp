@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "data/at.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/solve/newton_start.hpp"
@@ -13,10 +14,6 @@
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool is_hinge(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multitask_hinge;

@@ -7,16 +7,13 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "data/at.hpp"
 #include "learn/diverse.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 bool better(const Choice& a, const Choice& b) {
   return a.score != b.score ? a.score > b.score : a.candidates < b.candidates;

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "data/at.hpp"
 #include "sharelearn/loss/multiclass_hinge.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/multitask_hinge.hpp"
@@ -21,10 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multiclass-logistic",
                                                      "multitask-hinge", "multitask-logistic"};
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// The one task that labels each row.
 std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {

@@ -5,12 +5,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/at.hpp"
+
 namespace sharelearn {
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// What least squares needs of some rows: sum w z and sum w.
 struct Sums {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "data/at.hpp"
 #include "kernels/soft_rows.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
@@ -15,10 +16,6 @@
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Columns of the examples of a step, ascending, and for each example the place of its columns among them.
 struct Features {

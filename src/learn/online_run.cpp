@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "data/at.hpp"
+
 namespace sharelearn {
-
-namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
 
 OnlineSource::OnlineSource(const JointData& data) : data_(data), rows_(to_rows(data.x)), steps_(data.rows()) {
   if (!data.own_rows()) return;

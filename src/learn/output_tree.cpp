@@ -4,16 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/at.hpp"
 #include "sharelearn/data/task_tree.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// sum over columns of products of signatures, k x k, from the signatures of one column at a time.
 std::vector<double> signature_products(const JointData& data) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/at.hpp"
 #include "sharelearn/learn/online_run.hpp"
 
 namespace sharelearn {
@@ -13,10 +14,6 @@ namespace {
 constexpr Index kFirstLook = 20;  // steps
 /// Of the comparators: late regrets are small beside the losses they are differences of.
 constexpr double kTolerance = 1e-4, kSmoothing = 0.01;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// The row of the data an example of step t is.
 Index row_of(const JointData& data, const OnlineExample& example, Index t) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "data/at.hpp"
 #include "data/symmetric_eigen.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
@@ -12,10 +13,6 @@
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Rows projected onto the subspace: m x z.
 DenseMatrix projected(const Matrix& x, const Subspace& subspace) {

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/at.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// q = 1 on the largest positive margin, 0 elsewhere: the subgradient of the hinge itself.
 double hinge_choice(std::vector<double>& margins) {

@@ -9,16 +9,13 @@
 #include <set>
 #include <sstream>
 
+#include "data/at.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 double norm_of_range(const std::vector<double>& values, std::size_t begin, std::size_t end) {
   double squares = 0;

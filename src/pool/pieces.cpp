@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/at.hpp"
 #include "kernels/outer_sums.hpp"
 #include "pool/distances.hpp"
 #include "pool/points.hpp"
@@ -18,17 +19,13 @@ namespace sharelearn {
 namespace {
 
 using kernels::kTileLeft;
-constexpr Index kPanel = kernels::kTileRightFloat;
+constexpr Index kRowPanel = kernels::kTileRightFloat;
 /// Rows added up in float32 before the sums go on in double.
 constexpr Index kChunkRows = 256;
 /// Centres whose distances to all rows are held at once.
 constexpr Index kCentresAtOnce = 48;
 /// Rows whose distances give the quantiles.
 constexpr Index kQuantileRows = 8192;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// [v, 1] inside the ball, zeros outside.
 void write_piece(const Matrix& v, const double* squared, double squared_radius, Grid<float>& out,
@@ -136,7 +133,7 @@ PiecePool::PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& t
   const std::vector<float> points = rows_of(v_);
   centres_ =
       kmeans({points.data(), rows(), p}, {.centres = options.centres, .seed = options.seed}, threads).centres;
-  row_stride_ = (p + 1 + kPanel - 1) / kPanel * kPanel;
+  row_stride_ = (p + 1 + kRowPanel - 1) / kRowPanel * kRowPanel;
   by_rows_.assign(at(rows() * row_stride_), 0.0F);
   for (Index r = 0; r < rows(); ++r) {
     std::copy_n(points.data() + r * p, p, by_rows_.data() + r * row_stride_);
@@ -191,16 +188,16 @@ std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual
   std::vector<Index> start;
   const std::vector<std::uint32_t> order = rows_by_shell(centre, start);
   std::vector<double> sums(at(radii_ * row_stride_ * residual.stride), 0.0);
-  alignas(64) float tile[kTileLeft * kPanel];
+  alignas(64) float tile[kTileLeft * kRowPanel];
   for (Index s = 0; s < radii_; ++s) {
     for (Index begin = start[at(s)]; begin < start[at(s + 1)]; begin += kChunkRows) {
       const Index count = std::min(kChunkRows, start[at(s + 1)] - begin);
       double* to = sums.data() + s * row_stride_ * residual.stride;
-      for (Index panel = 0; panel < row_stride_; panel += kPanel) {
-        for (Index c = 0; c < residual.stride; c += kTileLeft, to += kTileLeft * kPanel) {
+      for (Index panel = 0; panel < row_stride_; panel += kRowPanel) {
+        for (Index c = 0; c < residual.stride; c += kTileLeft, to += kTileLeft * kRowPanel) {
           kernels::outer_sums_at(residual.row(0) + c, residual.stride, by_rows_.data() + panel, row_stride_,
                                  order.data() + begin, count, tile);
-          for (Index e = 0; e < kTileLeft * kPanel; ++e) to[e] += static_cast<double>(tile[e]);
+          for (Index e = 0; e < kTileLeft * kRowPanel; ++e) to[e] += static_cast<double>(tile[e]);
         }
       }
     }
@@ -225,10 +222,10 @@ void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Inde
     for (Index s = 0; s < radii_; ++s) {
       for (Index w = 0; w < width(); ++w) {
         const double* from =
-            sums.data() + (s * row_stride_ + w / kPanel * kPanel) * by_rows.stride + w % kPanel;
+            sums.data() + (s * row_stride_ + w / kRowPanel * kRowPanel) * by_rows.stride + w % kRowPanel;
         for (Index c = 0; c < k; ++c) {
           const std::size_t to = at((s * width() + w) * k + c);
-          balls[to] = from[c * kPanel] + (s > 0 ? balls[to - at(width() * k)] : 0.0);
+          balls[to] = from[c * kRowPanel] + (s > 0 ? balls[to - at(width() * k)] : 0.0);
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "data/at.hpp"
 #include "kernels/outer_sums.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/error.hpp"
@@ -11,16 +12,12 @@ namespace sharelearn {
 namespace {
 
 using kernels::kTileLeft;
-constexpr Index kPanel = kernels::kTileRightFloat;
+constexpr Index kFactorPanel = kernels::kTileRightFloat;
 /// Rows added up in float32 before the sums go on in double; a panel of products of so many rows fits the
 /// first-level cache.
 constexpr Index kStripRows = 256;
 /// Factors scored together: they share each panel of columns while it is in the cache.
 constexpr Index kGroupFactors = 4;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 Index ceil_div(Index a, Index b) {
   return (a + b - 1) / b;
@@ -86,10 +83,13 @@ class ProductPool::GroupSums {
   GroupSums(Index panels, Index tiles)
       : panels_(panels),
         padded_(tiles * kTileLeft),
-        sums_(at(kGroupFactors * panels * padded_ * kPanel), 0.0) {}
-  double* panel(Index factor, Index p) { return sums_.data() + (factor * panels_ + p) * padded_ * kPanel; }
+        sums_(at(kGroupFactors * panels * padded_ * kFactorPanel), 0.0) {}
+  double* panel(Index factor, Index p) {
+    return sums_.data() + (factor * panels_ + p) * padded_ * kFactorPanel;
+  }
   double value(Index factor, Index column, Index output) const {
-    return sums_[at(((factor * panels_ + column / kPanel) * padded_ + output) * kPanel + column % kPanel)];
+    return sums_[at(((factor * panels_ + column / kFactorPanel) * padded_ + output) * kFactorPanel +
+                    column % kFactorPanel)];
   }
 
  private:
@@ -106,12 +106,12 @@ ProductPool::ProductPool(const Matrix& x, const ProductOptions& options, ThreadP
     if (from < d) factor_.push_back({i, from});
   }
   for (const Factor& factor : factor_) first_candidate_.push_back(first_candidate_.back() + d - factor.from);
-  packed_.assign(at(ceil_div(d, kPanel) * kPanel * x.rows()), 0.0F);
+  packed_.assign(at(ceil_div(d, kFactorPanel) * kFactorPanel * x.rows()), 0.0F);
   threads.for_each(d, [&](std::int64_t j, int) {
     std::vector<float> column(at(x.rows()));
     x.copy_column(j, column.data());
-    float* to = packed_.data() + j / kPanel * kPanel * x.rows() + j % kPanel;
-    for (Index r = 0; r < x.rows(); ++r) to[r * kPanel] = column[at(r)];
+    float* to = packed_.data() + j / kFactorPanel * kFactorPanel * x.rows() + j % kFactorPanel;
+    for (Index r = 0; r < x.rows(); ++r) to[r * kFactorPanel] = column[at(r)];
   });
   mark_constants(threads);
 }
@@ -123,7 +123,7 @@ Index ProductPool::blocks() const {
 /// Almost every pair is told from a constant by its first rows, so this is O(d^2), not O(m d^2).
 bool ProductPool::is_constant(Index first, Index second) const {
   const auto value = [&](Index j, Index r) {
-    return j < 0 ? 1.0F : packed_[at((j / kPanel * x_.rows() + r) * kPanel + j % kPanel)];
+    return j < 0 ? 1.0F : packed_[at((j / kFactorPanel * x_.rows() + r) * kFactorPanel + j % kFactorPanel)];
   };
   const float start = value(first, 0) * value(second, 0);
   for (Index r = 1; r < x_.rows(); ++r) {
@@ -153,14 +153,15 @@ void ProductPool::correlate_group(Index group, const PackedResidual& residual, i
                                   const BlockVisitor& visit) const {
   const Index first_factor = group * kGroupFactors;
   const Index factors = std::min(kGroupFactors, std::ssize(factor_) - first_factor);
-  const Index panels = ceil_div(x_.cols(), kPanel);
+  const Index panels = ceil_div(x_.cols(), kFactorPanel);
   GroupSums sums(panels, residual.tiles);
   for (Index begin = 0; begin < x_.rows(); begin += kStripRows) {
     const RowRange rows{begin, std::min(begin + kStripRows, x_.rows())};
-    for (Index p = factor_[at(first_factor)].from / kPanel; p < panels; ++p) {
+    for (Index p = factor_[at(first_factor)].from / kFactorPanel; p < panels; ++p) {
       for (Index f = 0; f < factors; ++f) {
         const Factor& factor = factor_[at(first_factor + f)];
-        if ((p + 1) * kPanel > factor.from) add_panel(factor.column, p, rows, residual, sums.panel(f, p));
+        if ((p + 1) * kFactorPanel > factor.from)
+          add_panel(factor.column, p, rows, residual, sums.panel(f, p));
       }
     }
   }
@@ -180,20 +181,21 @@ void ProductPool::correlate_group(Index group, const PackedResidual& residual, i
 /// Adds sum_r v_factor v_j r_c over the rows for the 16 columns j of a panel and every output c.
 void ProductPool::add_panel(Index factor, Index panel, RowRange rows, const PackedResidual& residual,
                             double* sums) const {
-  alignas(64) float product[kStripRows * kPanel];
-  alignas(64) float tile[kTileLeft * kPanel];
-  const float* right = packed_.data() + (panel * x_.rows() + rows.begin) * kPanel;
+  alignas(64) float product[kStripRows * kFactorPanel];
+  alignas(64) float tile[kTileLeft * kFactorPanel];
+  const float* right = packed_.data() + (panel * x_.rows() + rows.begin) * kFactorPanel;
   if (factor >= 0) {
-    const float* left =
-        packed_.data() + (factor / kPanel * x_.rows() + rows.begin) * kPanel + factor % kPanel;
+    const float* left = packed_.data() + (factor / kFactorPanel * x_.rows() + rows.begin) * kFactorPanel +
+                        factor % kFactorPanel;
     for (Index r = 0; r < rows.size(); ++r) {
-      for (Index j = 0; j < kPanel; ++j) product[r * kPanel + j] = left[r * kPanel] * right[r * kPanel + j];
+      for (Index j = 0; j < kFactorPanel; ++j)
+        product[r * kFactorPanel + j] = left[r * kFactorPanel] * right[r * kFactorPanel + j];
     }
     right = product;
   }
-  for (Index t = 0; t < residual.tiles; ++t, sums += kTileLeft * kPanel) {
+  for (Index t = 0; t < residual.tiles; ++t, sums += kTileLeft * kFactorPanel) {
     kernels::outer_sums(residual.tile(rows.begin / kStripRows, t), right, rows.size(), tile);
-    for (Index e = 0; e < kTileLeft * kPanel; ++e) sums[e] += static_cast<double>(tile[e]);
+    for (Index e = 0; e < kTileLeft * kFactorPanel; ++e) sums[e] += static_cast<double>(tile[e]);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "data/at.hpp"
 #include "kernels/row_sums.hpp"
 #include "pool/row_major.hpp"
 #include "sharelearn/run/error.hpp"
@@ -17,10 +18,6 @@ namespace {
 
 /// Thresholds a block: their sums stay in the cache until they are visited.
 constexpr Index kBlockThresholds = 512;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// The least float that is not below the threshold: a float is below one if and only if it is below the
 /// other.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "data/at.hpp"
 #include "kernels/panel_products.hpp"
 
 namespace sharelearn {
@@ -12,10 +13,6 @@ namespace {
 
 /// Columns of one piece of parallel work.
 constexpr Index kPieceColumns = 32;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 Index pieces_of(Index columns) {
   return (columns + kPieceColumns - 1) / kPieceColumns;

@@ -4,15 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "data/at.hpp"
 #include "solve/accelerated.hpp"
 
 namespace sharelearn {
 
 namespace {
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Working sets are used above this many columns.
 constexpr Index kSmallDesign = 128;

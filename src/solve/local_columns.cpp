@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/at.hpp"
 #include "kernels/local_rows.hpp"
 #include "kernels/panel.hpp"
 
@@ -15,10 +16,6 @@ constexpr Index kGroupsAtOnce = 16;
 
 Index padded(Index count, Index to) {
   return (count + to - 1) / to * to;
-}
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
 }
 
 }  // namespace

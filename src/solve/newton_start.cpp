@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/at.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/solve/active_set.hpp"
 
@@ -17,10 +18,6 @@ constexpr double kInnerShare = 0.3;
 constexpr int kMostRounds = 30;
 /// Columns that come in at once, at least.
 constexpr std::size_t kLeastRoom = 64;
-
-std::size_t at(Index i) {
-  return static_cast<std::size_t>(i);
-}
 
 /// Grows a working set of columns and solves on it.
 class ModelApproach {

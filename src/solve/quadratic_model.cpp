@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMemory = 5;
 /// Keeps single-precision rounding from making H indefinite.
-constexpr float kRidge = 1e-6F;
+constexpr float kRoundingRidge = 1e-6F;
 /// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
 /// derivatives sum to less than this fraction of either's own.
 constexpr double kNegligible = 3e-3;
@@ -252,7 +252,8 @@ void Metric::extend(const ColumnSet& columns) {
     for (Index j = first; j < last; ++j) {
       if (own) {
         float& diagonal = h[j * stride_ + j];
-        diagonal = std::max(diagonal * (1 + kRidge), static_cast<float>(least[static_cast<std::size_t>(j)]));
+        diagonal =
+            std::max(diagonal * (1 + kRoundingRidge), static_cast<float>(least[static_cast<std::size_t>(j)]));
       }
       for (Index l = 0; l < j; ++l) h[l * stride_ + j] = h[j * stride_ + l];
       std::fill(h + j * stride_ + last, h + (j + 1) * stride_, 0.0F);

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMostProducts = 60;
 constexpr int kMostProductsOfDiagonal = 300;
 /// Keeps the preconditioner's blocks positive where a weight hardly curves.
-constexpr double kRidge = 1e-5;
+constexpr double kBlockRidge = 1e-5;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -199,7 +199,8 @@ class SupportSystem {
       for (Eigen::Index b = 0; b <= a; ++b) {
         block(a, b) = point_.metric->own(c, j, columns[static_cast<std::size_t>(b)]);
       }
-      block(a, a) = block(a, a) * (1 + kRidge) + own_curvature(static_cast<std::size_t>(j), output) + 1e-300;
+      block(a, a) =
+          block(a, a) * (1 + kBlockRidge) + own_curvature(static_cast<std::size_t>(j), output) + 1e-300;
     }
     factors_[output].compute(block);
   }

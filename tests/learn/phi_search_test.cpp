@@ -54,7 +54,7 @@ TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
 
 // Cancelled while it runs: trials that were cut short are none.
 TEST(phi_search, a_cancelled_search_ends_with_what_it_judged) {
-  class Impatient : public Monitor {
+  class AfterTwo : public Monitor {
    public:
     bool cancelled() const override { return done_ >= 2; }
     void progress(std::string_view, std::int64_t done, std::int64_t, std::string_view) override {

@@ -13,11 +13,11 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kRows = 37;
-constexpr RowRange kAll{0, kRows};
+constexpr Index kTaskRows = 37;
+constexpr RowRange kAll{0, kTaskRows};
 
 std::vector<double> random_weights(Random& random) {
-  std::vector<double> weights(kRows);
+  std::vector<double> weights(kTaskRows);
   double sum = 0;
   for (double& w : weights) sum += (w = random.uniform(0.1, 1));
   for (double& w : weights) w /= sum;
@@ -27,7 +27,7 @@ std::vector<double> random_weights(Random& random) {
 Tasks random_tasks(Random& random, Index count, bool partial) {
   Tasks tasks;
   for (Index c = 0; c < count; ++c) tasks.names.push_back(std::to_string(c));
-  for (Index i = 0; i < kRows * count; ++i) {
+  for (Index i = 0; i < kTaskRows * count; ++i) {
     tasks.sign.push_back(partial && random.coin() ? 0 : random.coin() ? 1 : -1);
   }
   return tasks;
@@ -42,7 +42,7 @@ std::vector<std::unique_ptr<Loss>> losses(Random& random) {
       all.push_back(std::make_unique<MultitaskExponential>(tasks, random_weights(random)));
     }
   }
-  std::vector<double> target(kRows);
+  std::vector<double> target(kTaskRows);
   for (double& y : target) y = random.uniform(-4, 4);
   for (const double epsilon : {0.0, 0.3, 2.0}) {
     all.push_back(std::make_unique<SmoothInsensitive>(target, random_weights(random), epsilon));
@@ -51,7 +51,7 @@ std::vector<std::unique_ptr<Loss>> losses(Random& random) {
 }
 
 Grid<double> random_scores(Random& random, Index outputs) {
-  Grid<double> scores(kRows, outputs);
+  Grid<double> scores(kTaskRows, outputs);
   for (Index c = 0; c < outputs; ++c) {
     for (double& s : scores.column_span(c)) s = random.uniform(-3, 3);
   }
@@ -62,11 +62,11 @@ TEST(losses_of_structural_boosting, residual_and_curvature_are_the_derivatives_o
   Random random(1);
   for (const auto& loss : losses(random)) {
     Grid<double> scores = random_scores(random, loss->outputs());
-    Grid<double> residual(kRows, loss->outputs()), curvature(kRows, loss->outputs());
+    Grid<double> residual(kTaskRows, loss->outputs()), curvature(kTaskRows, loss->outputs());
     loss->block(kAll, scores, &residual);
     loss->curvature(kAll, scores, curvature);
     const double step = 1e-4;
-    for (Index i = 0; i < kRows; ++i) {
+    for (Index i = 0; i < kTaskRows; ++i) {
       for (Index c = 0; c < loss->outputs(); ++c) {
         const double s = scores(i, c), here = loss->block({i, i + 1}, scores, nullptr);
         scores(i, c) = s + step;
@@ -86,11 +86,11 @@ TEST(losses_of_structural_boosting, conjugate_at_the_residual_meets_fenchels_ide
   Random random(2);
   for (const auto& loss : losses(random)) {
     const Grid<double> scores = random_scores(random, loss->outputs());
-    Grid<double> residual(kRows, loss->outputs());
+    Grid<double> residual(kTaskRows, loss->outputs());
     const double value = loss->block(kAll, scores, &residual);
     double inner = 0;
     for (Index c = 0; c < loss->outputs(); ++c) {
-      for (Index i = 0; i < kRows; ++i) inner += scores(i, c) * residual(i, c);
+      for (Index i = 0; i < kTaskRows; ++i) inner += scores(i, c) * residual(i, c);
     }
     EXPECT_NEAR(value + loss->conjugate(kAll, residual, 1.0), inner, 1e-12) << loss->name();
     // Elsewhere the conjugate is above the tangent.
@@ -102,12 +102,12 @@ TEST(losses_of_structural_boosting, split_residual_adds_up_to_the_residual) {
   Random random(3);
   for (const auto& loss : losses(random)) {
     const Grid<double> scores = random_scores(random, loss->outputs());
-    Grid<double> residual(kRows, loss->outputs()), rising(kRows, loss->outputs()),
-        falling(kRows, loss->outputs());
+    Grid<double> residual(kTaskRows, loss->outputs()), rising(kTaskRows, loss->outputs()),
+        falling(kTaskRows, loss->outputs());
     loss->block(kAll, scores, &residual);
     loss->split_residual(kAll, scores, rising, falling);
     for (Index c = 0; c < loss->outputs(); ++c) {
-      for (Index i = 0; i < kRows; ++i) {
+      for (Index i = 0; i < kTaskRows; ++i) {
         EXPECT_GE(rising(i, c), 0);
         EXPECT_GE(falling(i, c), 0);
         EXPECT_NEAR(rising(i, c) - falling(i, c), residual(i, c), 1e-15);
