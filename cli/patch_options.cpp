@@ -13,6 +13,8 @@ void declare_patches(OptionSet& options, PoolOptions& pool) {
       ->check(positive());
   options.add("--mask-support", pool.mask_support, "patches: a mask is zero where it is lower than this")
       ->check(between(0.0, 0.99));
+  options.add_flag("--deskew", pool.deskew,
+                   "patches: straighten each image first, bright ink on black, as the model then does too");
   options
       .add("--contrast", pool.contrast,
            "patches: floor of the local contrast that divides a response; 0: none does")

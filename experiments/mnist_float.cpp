@@ -31,6 +31,36 @@ std::vector<float> contrast_of(const std::vector<float>& pixels, const PatchFram
   return result;
 }
 
+/// Rows shifted until the ink leans neither way (PatchFrame::deskew).
+void straighten(std::vector<float>& pixels, const ImageShape& shape) {
+  double ink = 0, x = 0, y = 0, xy = 0, yy = 0;
+  for (Index i = 0; i < shape.pixels(); ++i) {
+    const auto v = static_cast<double>(pixels[static_cast<std::size_t>(i)]);
+    const auto row = static_cast<double>(i / shape.width), column = static_cast<double>(i % shape.width);
+    ink += v;
+    x += v * column;
+    y += v * row;
+    xy += v * row * column;
+    yy += v * row * row;
+  }
+  if (!(ink * yy > y * y)) return;
+  const double slope = std::clamp((ink * xy - x * y) / (ink * yy - y * y), -1.0, 1.0);
+  const std::vector<float> from = pixels;
+  for (Index row = 0; row < shape.height; ++row) {
+    const double shift = slope * (static_cast<double>(row) - y / ink), whole = std::floor(shift);
+    const auto at = [&](Index column) {
+      return column >= 0 && column < shape.width ? from[static_cast<std::size_t>(row * shape.width + column)]
+                                                 : 0.0f;
+    };
+    for (Index column = 0; column < shape.width; ++column) {
+      const auto part = static_cast<float>(shift - whole);
+      const Index left = column + static_cast<Index>(whole);
+      pixels[static_cast<std::size_t>(row * shape.width + column)] =
+          at(left) * (1 - part) + at(left + 1) * part;
+    }
+  }
+}
+
 /// The feature's definition without any rounding.
 double response(const std::vector<float>& pixels, const std::vector<float>& contrast,
                 const PatchFeature::Parts& f) {
@@ -76,6 +106,7 @@ Grid<double> float_scores(const LinearModel& model, const Dataset& images, Threa
       if (!scaled) {
         for (float& v : pixels)
           v = (v - parts.frame.range.low) / (parts.frame.range.high - parts.frame.range.low);
+        if (parts.frame.deskew) straighten(pixels, parts.frame.shape);
         scaled = true;
       }
       auto& of_size = contrast[parts.size];

@@ -96,6 +96,7 @@ std::unique_ptr<Pool> make_patches(const PoolData& data, const PoolOptions& opti
   patches.templates = template_groups(options.templates);
   patches.masks = {{.grid = options.mask_grid, .sigma = options.mask_sigma, .support = options.mask_support}};
   patches.epsilon = options.contrast;
+  patches.deskew = options.deskew;
   patches.seed = seed;
   return std::make_unique<PatchPool>(data.x, patches, threads);
 }

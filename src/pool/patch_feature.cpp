@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "pool/patch_image.hpp"
+#include "pool/patch_pixels.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -21,16 +22,19 @@ struct PixelRows {
 };
 
 constexpr char kPixelRowsKey = 0;
+/// Written with the multiplier, which has 16 bits: models from before know no other bits.
+constexpr std::uint32_t kDeskewed = 1U << 16;
 
 PixelRows pixel_rows(const DenseMatrix& x, const PatchFrame& frame) {
   constexpr Index kAtOnce = 64;
   PixelRows result{frame, std::vector<std::uint8_t>(static_cast<std::size_t>(x.rows() * x.cols()))};
   std::vector<float> block(static_cast<std::size_t>(kAtOnce * x.cols()));
+  PatchPixels pixels(frame);
   for (Index first = 0; first < x.rows(); first += kAtOnce) {
     const RowRange rows{first, std::min(first + kAtOnce, x.rows())};
     gather_rows(x, rows, block.data());
-    to_pixels(std::span(block).first(static_cast<std::size_t>(rows.size() * x.cols())), frame.range,
-              result.pixels.data() + first * x.cols());
+    pixels.convert(std::span<const float>(block).first(static_cast<std::size_t>(rows.size() * x.cols())),
+                   result.pixels.data() + first * x.cols());
   }
   return result;
 }
@@ -64,12 +68,18 @@ nlohmann::json PatchFeature::describe(const std::vector<std::string>&) const {
   };
   return {{"pool", "patches"},
           {"size", parts_.size},
+          {"deskew", parts_.frame.deskew},
           {"template", parts_.weights},
           {"mask_centre", {middle(parts_.row_profile), middle(parts_.column_profile)}},
           {"multiply_adds", multiply_adds()}};
 }
 
 std::vector<Index> PatchFeature::inputs() const {
+  if (parts_.frame.deskew) {  // the slant is that of the whole image
+    std::vector<Index> all(static_cast<std::size_t>(parts_.frame.shape.pixels()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   const ProfileRange y = range_of(parts_.row_profile), x = range_of(parts_.column_profile);
   std::vector<Index> result;
   for (Index row = y.begin; row < std::min(y.end + parts_.size - 1, parts_.frame.shape.height); ++row) {
@@ -97,7 +107,7 @@ void PatchFeature::write(ByteWriter& out) const {
   for (const MaskProfile* profile : {&parts_.row_profile, &parts_.column_profile}) {
     for (const std::int16_t value : *profile) out.u32(static_cast<std::uint32_t>(value));
   }
-  out.u32(parts_.multiplier);
+  out.u32(parts_.multiplier | (parts_.frame.deskew ? kDeskewed : 0));
 }
 
 FeaturePtr PatchFeature::read(ByteReader& in, Index columns) {
@@ -132,7 +142,9 @@ FeaturePtr PatchFeature::read(ByteReader& in, Index columns) {
   };
   parts.row_profile = profile(parts.frame.shape.height);
   parts.column_profile = profile(parts.frame.shape.width);
-  const std::uint32_t multiplier = in.u32();
+  std::uint32_t multiplier = in.u32();
+  parts.frame.deskew = (multiplier & kDeskewed) != 0;
+  multiplier &= ~kDeskewed;
   if (multiplier > 65535) in.damaged("an image template's scale is out of bounds");
   parts.multiplier = static_cast<std::uint16_t>(multiplier);
   return std::make_shared<PatchFeature>(std::move(parts));
@@ -300,13 +312,16 @@ const PatchFrame& PatchEvaluator::frame() const {
 }
 
 struct PatchEvaluator::Workspace::State {
+  explicit State(const PatchFrame& frame) : converter(frame) {}
+  PatchPixels converter;
   std::vector<std::uint8_t> pixels;
   std::vector<PatchImage> images;  // one a template size
   AlignedVector<std::int16_t> scratch;
   std::vector<std::int16_t> responses;
 };
 
-PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator) : state_(std::make_unique<State>()) {
+PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator)
+    : state_(std::make_unique<State>(evaluator.frame())) {
   const Plan& plan = *evaluator.plan_;
   state_->pixels.assign(static_cast<std::size_t>(plan.frame.shape.pixels()) + 32, 0);
   Index width = 0;
@@ -322,16 +337,13 @@ PatchEvaluator::Workspace::~Workspace() = default;
 PatchEvaluator::Workspace::Workspace(Workspace&&) noexcept = default;
 
 void PatchEvaluator::evaluate(std::span<const float> image, Workspace& workspace, std::uint8_t* out) const {
-  to_pixels(image, plan_->frame.range, workspace.state_->pixels.data());
+  workspace.state_->converter.convert(image, workspace.state_->pixels.data());
   run(workspace, out);
 }
 
 void PatchEvaluator::evaluate(std::span<const std::uint8_t> image, Workspace& workspace,
                               std::uint8_t* out) const {
-  std::uint8_t* pixel = workspace.state_->pixels.data();
-  for (const std::uint8_t value : image) {  // round(value * 127 / 255)
-    *pixel++ = static_cast<std::uint8_t>((value * 2 * kernels::kFullPixel + 255) / 510);
-  }
+  workspace.state_->converter.convert(image, workspace.state_->pixels.data());
   run(workspace, out);
 }
 

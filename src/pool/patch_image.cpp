@@ -10,14 +10,6 @@ constexpr std::size_t kSpare = 16;  // what the kernel may read and write beyond
 
 }  // namespace
 
-void to_pixels(std::span<const float> values, const PixelRange& range, std::uint8_t* out) {
-  const float factor = static_cast<float>(kernels::kFullPixel) / (range.high - range.low);
-  for (const float value : values) {
-    const float scaled = (value - range.low) * factor + 0.5f;
-    *out++ = static_cast<std::uint8_t>(std::clamp(scaled, 0.0f, static_cast<float>(kernels::kFullPixel)));
-  }
-}
-
 PatchImage::PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProfile> planes)
     : shape_(frame.shape), size_(size), epsilon_(frame.epsilon), planes_(std::move(planes)) {
   constexpr Index tile = kernels::kPositionTile;

@@ -12,9 +12,6 @@
 
 namespace sharelearn {
 
-/// Values to 0..127, rounded; beyond the range they are cut.
-void to_pixels(std::span<const float> values, const PixelRange& range, std::uint8_t* out);
-
 /// The tables of one image for one template size.
 class PatchImage {
  public:

@@ -8,6 +8,7 @@
 #include "kernels/byte_correlation.hpp"
 #include "kernels/patch_response.hpp"
 #include "pool/patch_image.hpp"
+#include "pool/patch_pixels.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -37,13 +38,13 @@ PixelRange pixel_range(const DenseMatrix& images, ThreadPool& threads) {
 }
 
 /// All images as 7-bit pixels, row after row, with room behind the last for the kernel's reads.
-std::vector<std::uint8_t> to_bytes(const DenseMatrix& images, const PixelRange& range, ThreadPool& threads) {
+std::vector<std::uint8_t> to_bytes(const DenseMatrix& images, const PatchFrame& frame, ThreadPool& threads) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(images.rows() * images.cols()) + 32);
   threads.for_each((images.rows() + kRowsAtOnce - 1) / kRowsAtOnce, [&](Index piece, int) {
     const RowRange rows{piece * kRowsAtOnce, std::min(images.rows(), (piece + 1) * kRowsAtOnce)};
     std::vector<float> block(static_cast<std::size_t>(rows.size() * images.cols()));
     gather_rows(images, rows, block.data());
-    to_pixels(block, range, pixels.data() + rows.begin * images.cols());
+    PatchPixels(frame).convert(block, pixels.data() + rows.begin * images.cols());
   });
   return pixels;
 }
@@ -158,8 +159,9 @@ PatchPool::PatchPool(const Matrix& images, std::vector<TemplateBank> banks, cons
   const DenseMatrix copy = images.is_sparse() ? images.to_dense() : DenseMatrix();
   const DenseMatrix& dense = images.is_sparse() ? copy : images.dense();
   if (rows_ == 0) throw InputError("there are no images to learn templates from");
-  frame_ = {shape_of(dense.cols(), options.image_width), pixel_range(dense, threads), options.epsilon};
-  const std::vector<std::uint8_t> pixels = to_bytes(dense, frame_.range, threads);
+  frame_ = {shape_of(dense.cols(), options.image_width), pixel_range(dense, threads), options.epsilon,
+            options.deskew};
+  const std::vector<std::uint8_t> pixels = to_bytes(dense, frame_, threads);
   const std::span<const std::uint8_t> of_images(pixels.data(), pixels.size() - 32);
   if (banks_.empty()) banks_ = learn_templates(of_images, frame_.shape, options, threads);
   lay_out_panels();

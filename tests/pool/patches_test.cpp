@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels/patch_response.hpp"
+#include "pool/patch_pixels.hpp"
 #include "sharelearn/pool/ranking.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
@@ -48,6 +49,22 @@ int pixel(const DenseMatrix& images, Index row, Index j) {
   return static_cast<int>(std::floor(static_cast<double>(images(row, j)) * 127 / 255 + 0.5));
 }
 
+/// Grey values that are the pixels a template sees, once rounded to 7 bits (patch_pixels_test.cpp).
+DenseMatrix as_seen(const DenseMatrix& images, const PatchFrame& frame) {
+  DenseMatrix seen(images.rows(), images.cols());
+  PatchPixels pixels(frame);
+  std::vector<float> row(static_cast<std::size_t>(images.cols()));
+  std::vector<std::uint8_t> of_row(row.size());
+  for (Index i = 0; i < images.rows(); ++i) {
+    gather_rows(images, {i, i + 1}, row.data());
+    pixels.convert(row, of_row.data());
+    for (std::size_t j = 0; j < of_row.size(); ++j) {
+      seen(i, static_cast<Index>(j)) = static_cast<float>(of_row[j]) * 255 / 127;
+    }
+  }
+  return seen;
+}
+
 int rounded_product(int a, int b) {
   return static_cast<int>(std::floor(static_cast<double>(a) * b / 32768 + 0.5));
 }
@@ -85,18 +102,20 @@ TEST_P(PatchPoolOnShapes, every_value_equals_the_definition) {
   const ImageShape shape{GetParam().first, GetParam().second};
   const Matrix images = random_images(70, shape, 5);
   ThreadPool threads(2);
-  for (const double epsilon : {0.0, 0.7}) {
+  for (const auto& [epsilon, deskew] : {std::pair{0.0, false}, std::pair{0.7, false}, std::pair{0.7, true}}) {
     PatchOptions options = small_options();
     options.image_width = shape.width;
     options.epsilon = epsilon;
+    options.deskew = deskew;
     const PatchPool pool(images, options, threads);
     ASSERT_EQ(pool.candidates(), (19 + 6) * 5);
     Grid<float> column(pool.rows(), 1);
+    const DenseMatrix seen = as_seen(images.dense(), {shape, {0, 255}, epsilon, deskew});
     for (Index j = 0; j < pool.candidates(); ++j) {
       pool.values(j, column, 0);
       const auto feature = std::dynamic_pointer_cast<const PatchFeature>(pool.feature(j));
       for (Index i = 0; i < pool.rows(); ++i) {
-        const auto expected = static_cast<float>(brute_force(images.dense(), i, feature->parts())) / 255.0f;
+        const auto expected = static_cast<float>(brute_force(seen, i, feature->parts())) / 255.0f;
         ASSERT_EQ(column(i, 0), expected) << "candidate " << j << " row " << i;
       }
     }
@@ -172,17 +191,24 @@ TEST(PatchPool, is_the_same_for_any_number_of_threads) {
 TEST(PatchFeature, saved_and_read_back_it_gives_the_training_column_on_raw_rows) {
   const Matrix images = random_images(90, {12, 12}, 15);
   ThreadPool threads(2);
-  const PatchPool pool(images, small_options(), threads);
-  const Scaling none;
-  Grid<float> x(pool.rows(), 2);
-  for (const Index j : {0, 7, 60, 94, 95, 124}) {
-    ByteWriter out;
-    write_feature(out, *pool.feature(j));
-    ByteReader in(out.bytes(), "test");
-    const FeaturePtr feature = read_feature(in, 144);
-    pool.values(j, x, 0);
-    feature->evaluate(ScaledColumns(images, none), x, 1);
-    EXPECT_TRUE(std::ranges::equal(x.column_span(0), x.column_span(1)));
+  for (const bool deskew : {false, true}) {
+    PatchOptions options = small_options();
+    options.deskew = deskew;
+    options.masks.back().sigma = 4;
+    const PatchPool pool(images, options, threads);
+    const Scaling none;
+    Grid<float> x(pool.rows(), 2);
+    for (const Index j : {0, 7, 60, 94, 95, 124}) {
+      ByteWriter out;
+      write_feature(out, *pool.feature(j));
+      ByteReader in(out.bytes(), "test");
+      const FeaturePtr feature = read_feature(in, 144);
+      pool.values(j, x, 0);
+      feature->evaluate(ScaledColumns(images, none), x, 1);
+      EXPECT_TRUE(std::ranges::equal(x.column_span(0), x.column_span(1)));
+    }
+    // Where rows are shifted by the slant of the whole image, every pixel counts.
+    EXPECT_EQ(pool.feature(124)->inputs().size() == 144, deskew);
   }
 }
 
@@ -203,7 +229,10 @@ TEST(PatchFeature, a_damaged_one_is_refused) {
 TEST(PatchEvaluator, many_features_at_once_equal_their_columns_from_floats_and_from_bytes) {
   const Matrix images = random_images(40, {12, 12}, 17);
   ThreadPool threads(2);
-  const PatchPool pool(images, small_options(), threads);
+  PatchOptions options = small_options();
+  options.deskew = true;
+  const PatchPool pool(images, options, threads);
+  const DenseMatrix seen = as_seen(images.dense(), {{12, 12}, {0, 255}, 1, true});
   std::vector<FeaturePtr> owned;
   std::vector<const PatchFeature*> features;
   for (Index j = 0; j < pool.candidates(); j += 1 + j % 3) {
@@ -221,7 +250,7 @@ TEST(PatchEvaluator, many_features_at_once_equal_their_columns_from_floats_and_f
     evaluator.evaluate(grey, workspace, from_bytes.data());
     EXPECT_EQ(from_floats, from_bytes);
     for (std::size_t f = 0; f < features.size(); ++f) {
-      ASSERT_EQ(from_floats[f], brute_force(images.dense(), i, features[f]->parts()));
+      ASSERT_EQ(from_floats[f], brute_force(seen, i, features[f]->parts()));
     }
   }
 }

@@ -27,6 +27,7 @@ struct PoolOptions {
   Index mask_grid = 4;                    ///< patches: grid x grid centres of masks
   double mask_sigma = 6;                  ///< patches: width of the masks in pixels of a 28-pixel image
   double mask_support = 0.5;              ///< patches: masks are cut to zero where lower
+  bool deskew = false;                    ///< patches: images are straightened first
   double contrast = 1;                    ///< patches: PatchOptions::epsilon; 0: no contrast normalisation
 };
 

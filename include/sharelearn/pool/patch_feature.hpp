@@ -32,6 +32,8 @@ struct PatchFrame {
   PixelRange range;
   /// Responses are multiplied by epsilon / sqrt(|patch - mean|^2 + epsilon^2); 0: they are not.
   double epsilon = 1;
+  /// Images are straightened first: their rows are shifted until the ink leans neither way. Black is no ink.
+  bool deskew = false;
   friend bool operator==(const PatchFrame&, const PatchFrame&) = default;
 };
 
@@ -87,7 +89,7 @@ class PatchEvaluator {
   void evaluate(std::span<const float> image, Workspace& workspace, std::uint8_t* out) const;
   /// The same from grey values that are bytes already (the range's low is 0 and high 255).
   void evaluate(std::span<const std::uint8_t> image, Workspace& workspace, std::uint8_t* out) const;
-  /// The same from 7-bit pixels, 0..127.
+  /// The same from 7-bit pixels, 0..127, of images that are straight already where the frame says so.
   void evaluate_pixels(std::span<const std::uint8_t> pixels, Workspace& workspace, std::uint8_t* out) const;
 
  private:

@@ -25,6 +25,7 @@ struct PatchOptions {
   std::vector<TemplateGroup> templates = {TemplateGroup{}};
   std::vector<MaskOptions> masks = {MaskOptions{}};
   double epsilon = 1;         ///< contrast normalisation (PatchFrame); 0: none
+  bool deskew = false;        ///< images are straightened first (PatchFrame)
   Index samples = 300'000;    ///< patches K-means sees
   double least_contrast = 1;  ///< patches whose zero-mean norm (white is 1) is smaller are not sampled
   int passes = 15;            ///< of K-means
