@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <iterator>
 
 #include "cascade_stream.hpp"
 #include "cascade_support.hpp"
@@ -48,6 +49,7 @@ class CascadeMethod : public Method {
   std::vector<std::string> named_classes(bool multiclass) const;
   std::shared_ptr<OnlineCascadeModel> fresh_stream(const CommonOptions& common) const;
   std::shared_ptr<OnlineCascadeModel> resumed(const CommonOptions& common) const;
+  void order_as(const OnlineCascadeModel& model, FitInput& input) const;
   std::shared_ptr<OnlineCascadeModel> fresh(FitInput& input) const;
   void continue_on(OnlineCascadeModel& model, FitInput& input) const;
   void check_rows(const OnlineCascadeModel& model, const JointData& data) const;
@@ -336,8 +338,20 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh(FitInput& input) const 
   return model;
 }
 
+/// Puts named columns in the model's order, those it has not met behind them.
+void CascadeMethod::order_as(const OnlineCascadeModel& model, FitInput& input) const {
+  if (model.inputs.empty()) return;
+  std::vector<std::string> names = model.inputs;
+  std::ranges::copy_if(input.train.column_names, std::back_inserter(names), [&](const std::string& name) {
+    return std::ranges::find(model.inputs, name) == model.inputs.end();
+  });
+  order_columns(input.train, names, resume_);
+  if (input.test) order_columns(*input.test, names, resume_);
+}
+
 /// Scales the rows as the model's and makes room for columns it has not met.
 void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) const {
+  order_as(model, input);
   widen(input.train, model.cascade.columns());
   if (input.test) widen(*input.test, model.cascade.columns());
   const bool scaled = model.scaling.kind != ScalingKind::none;
