@@ -27,7 +27,7 @@ struct Source {
 };
 
 /// The letters split as is customary: the first 16,000 rows to learn from.
-Source letters(Run& run) {
+Source letter_set(Run& run) {
   const Dataset all = run.read("letter/letter.csv.gz");
   std::vector<Index> first(16000), rest(static_cast<std::size_t>(all.rows()) - first.size());
   std::iota(first.begin(), first.end(), Index{0});
@@ -55,7 +55,9 @@ Source characters(Run& run) {
           .train = select_rows(all, train),
           .test = select_rows(all, test),
           .scaling = ScalingKind::none,
-          .pool = {.name = "patches", .templates = run.settings().quick ? "7:64,5:32" : "7:256,5:128"},
+          .pool = {.name = "patches",
+                   .templates = run.settings().quick ? "7:64,5:32" : "7:256,5:128",
+                   .deskew = true},
           .round_tolerance = 0.3,
           .targets = {0.4, 0.2, 0.08},
           .features = 60,
@@ -119,8 +121,9 @@ std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, c
     names.resize(count);
     const Problem problem(source.name, of_classes(source.train, names), of_classes(source.test, names),
                           run.context().threads, source.scaling);
-    const std::string key = fmt::format("{} {} by families, {} classes order {} target {}", source.name,
-                                        source.pool.templates, count, seed, hardest);
+    const std::string key =
+        fmt::format("{} {}{} by families, {} classes order {} target {}", source.name, source.pool.templates,
+                    source.pool.deskew ? " straight" : "", count, seed, hardest);
     const auto keep = [&](const std::string& who, Needed Methods::*method, const auto& compute) {
       const Curve curve = remembered(run, key + who, compute);
       for (std::size_t t = 0; t < found.size(); ++t) (found[t].*method).add(curve.needed(source.targets[t]));
@@ -197,7 +200,7 @@ void shareboost_classes(Run& run) {
   const bool quick = run.settings().quick;
   const Orders orders = quick ? Orders{1, 1} : Orders{24, 4};
   using Counts = std::vector<std::size_t>;
-  show_source(run, letters(run), quick ? Counts{4, 26} : Counts{2, 4, 8, 13, 20, 26}, orders,
+  show_source(run, letter_set(run), quick ? Counts{4, 26} : Counts{2, 4, 8, 13, 20, 26}, orders,
               "shareboost-classes");
   // I and O are missing from the images: 34 classes.
   show_source(run, characters(run), quick ? Counts{4, 26} : Counts{2, 4, 8, 16, 26, 34}, orders,
