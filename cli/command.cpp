@@ -1,7 +1,6 @@
 #include "command.hpp"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -111,12 +110,6 @@ ReadOptions DataOptions::resolved() const {
 
 std::unique_ptr<Monitor> terminal_monitor(bool quiet) {
   return std::make_unique<TerminalMonitor>(!quiet);
-}
-
-std::int64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
 }
 
 }  // namespace sharelearn::cli

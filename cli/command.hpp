@@ -12,6 +12,7 @@
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/run/monitor.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::cli {
 
@@ -96,8 +97,5 @@ std::unique_ptr<Monitor> terminal_monitor(bool quiet);
 
 /// Writes a report (JSON); an empty path is none.
 void write_report(const std::string& path, const nlohmann::json& report);
-
-/// The program's largest resident size so far.
-std::int64_t peak_bytes();
 
 }  // namespace sharelearn::cli

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <iterator>
 
 #include "cascade_stream.hpp"
@@ -283,9 +282,9 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const DesignSource source = joint_.prepare(input, default_scaling());
   const JointData data = joint_.training_data(input, multiclass);
   choose_phi(data, options, input.context, report);
-  const std::clock_t start = std::clock();
+  const double start = cpu_seconds();
   const Cascade cascade = fit_cascade(data, options, input.context);
-  report["learning_seconds"] = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  report["learning_seconds"] = cpu_seconds() - start;
   add_stop(report, input.context.monitor);
   auto model = cascade_model(increments_of(cascade), data.names,
                              multiclass ? OutputKind::classes : OutputKind::tasks, source);

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -14,12 +14,6 @@ namespace {
 /// What is answered while no class is known.
 constexpr std::string_view kNothing = "?";
 constexpr Index kMostMessages = 20;  // bad lines reported one by one; the rest are only counted
-
-double cpu_seconds() {
-  std::timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <functional>
 
 #include "cascade_methods.hpp"
@@ -12,6 +11,7 @@
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/regret.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -58,11 +58,6 @@ JointData examples(const LargeSizes& sizes, Index rows, std::uint64_t seed) {
   data.x = std::move(x);
   data.weights.assign(static_cast<std::size_t>(rows), 1 / static_cast<double>(rows));
   return data;
-}
-
-/// CPU seconds of this program so far.
-double cpu_seconds() {
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 /// Shares of rows whose class is among the n best, n = 1..5.

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <ctime>
 #include <map>
 
 #include "sharelearn/data/split.hpp"
@@ -11,6 +10,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
@@ -88,10 +88,6 @@ Series Curve::series(const std::string& label, double of_features) const {
   Series series{label, {}, error};
   for (const double count : features) series.x.push_back(count / of_features);
   return series;
-}
-
-double cpu_seconds() {
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
 Curve remembered(Run& run, const std::string& key, const std::function<Curve()>& compute) {

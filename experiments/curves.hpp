@@ -38,9 +38,6 @@ struct Curve {
   Series series(const std::string& label, double of_features = 1) const;
 };
 
-/// CPU seconds of this process.
-double cpu_seconds();
-
 /// Remembers a curve under a key, or computes it.
 Curve remembered(Run& run, const std::string& key, const std::function<Curve()>& compute);
 

@@ -16,11 +16,6 @@
 namespace sharelearn::reproduce {
 namespace {
 
-std::size_t letters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 const std::string& cell(const std::vector<std::string>& row, std::size_t column) {
   static const std::string empty;
   return column < row.size() ? row[column] : empty;

@@ -7,6 +7,7 @@
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/path_scores.hpp"
 #include "sharelearn/penalty/penalties.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

@@ -4,7 +4,6 @@
 // The configuration was chosen on 10,000 images held out of the training set (docs/reproduction-mnist.md);
 // the test set is read to report.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,6 +21,7 @@
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/patches.hpp"
 #include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
@@ -58,22 +58,6 @@ Sizes sizes_of(bool quick) {
           10'000,
           {{"60,000 images", 60'000, 0, 266, 0.71, 5e-6, 106, 5e-6},
            {"360,000 with deformations", 60'000, 5, 305, 0.47, 5e-6, 122, 2e-6}}};
-}
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Largest memory so far, in GB.
-double peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / (1024 * 1024);
 }
 
 LinearModel model_of(const ShareBoostResult& result, const Classes& classes, Index columns) {
@@ -138,7 +122,7 @@ class Trainer {
     save_model(model_of(result, classes_of(originals), originals.columns()), model_file);
     training_.cpu = cpu_seconds() - cpu;
     training_.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    training_.memory = peak_memory();
+    training_.memory = static_cast<double>(peak_bytes()) / (1 << 30);
     return training_;
   }
 

@@ -47,12 +47,6 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Letters a reader sees, not bytes.
-std::size_t letters(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 /// Maps data to pixels along one axis and knows the axis's ticks.
 class Axis {
  public:
@@ -285,6 +279,11 @@ class Drawing {
 };
 
 }  // namespace
+
+std::size_t letters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
 
 std::string to_svg(const Plot& plot) {
   return Drawing(plot).text();

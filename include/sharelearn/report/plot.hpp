@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sharelearn {
@@ -26,5 +27,8 @@ struct Plot {
 
 /// A complete SVG document; series get distinguishable colours and a legend.
 std::string to_svg(const Plot& plot);
+
+/// Letters of a UTF-8 text as a reader sees them, not bytes.
+std::size_t letters(std::string_view text);
 
 }  // namespace sharelearn
