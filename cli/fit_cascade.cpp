@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <unordered_set>
 
 #include "cascade_stream.hpp"
 #include "cascade_support.hpp"
@@ -339,11 +340,18 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh(FitInput& input) const 
 
 /// Puts named columns in the model's order, those it has not met behind them.
 void CascadeMethod::order_as(const OnlineCascadeModel& model, FitInput& input) const {
-  if (model.inputs.empty()) return;
+  const std::vector<std::string>& given = input.train.column_names;
+  if (model.inputs.empty() || given.empty()) return;
+  const std::unordered_set<std::string> known(model.inputs.begin(), model.inputs.end());
+  const std::unordered_set<std::string> at_hand(given.begin(), given.end());
+  for (const std::string& name : model.inputs) {
+    if (at_hand.contains(name)) continue;
+    throw InputError(fmt::format("{}: the data has no '{}', one of the columns that {} was learned from",
+                                 input.train.source, name, resume_));
+  }
   std::vector<std::string> names = model.inputs;
-  std::ranges::copy_if(input.train.column_names, std::back_inserter(names), [&](const std::string& name) {
-    return std::ranges::find(model.inputs, name) == model.inputs.end();
-  });
+  std::ranges::copy_if(given, std::back_inserter(names),
+                       [&](const std::string& name) { return !known.contains(name); });
   order_columns(input.train, names, resume_);
   if (input.test) order_columns(*input.test, names, resume_);
 }
