@@ -169,7 +169,8 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
                  {threads, *monitor, common.seed}};
   if (!common.test.empty()) read_test(input, means);
   if (common.holdout > 0) hold_out(input);
-  const Index rows = input.train.rows(), columns = input.train.columns();
+  input.rows = input.train.rows();
+  const Index columns = input.train.columns();
   FitResult result = fit(input);
   check_objective(result.report);
   if (!means.empty()) {
@@ -180,7 +181,7 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   nlohmann::json report = std::move(result.report);
   report["method"] = name();
   report["options"] = options;
-  report["data"] = {{"m", rows}, {"d", columns}, {"k", result.model->output_names().size()}};
+  report["data"] = {{"m", input.rows}, {"d", columns}, {"k", result.model->output_names().size()}};
   report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report["peak_bytes"] = peak_bytes();
   // The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed

@@ -70,6 +70,10 @@ class JointBoostMethod : public Method {
 };
 
 FitResult JointBoostMethod::fit(FitInput& input) {
+  if (!input.common.bias) {
+    throw InputError(
+        "jointboost: --no-bias cannot be had, the constants of the classes are part of every round");
+  }
   ThreadPool& threads = input.context.threads;
   const Classes classes = classes_of(input.train);
   const Scaling scaling = Scaling::fit(input.train.x, input.common.scaling(default_scaling()), threads);

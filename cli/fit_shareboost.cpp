@@ -50,6 +50,7 @@ struct Validation {
           fmt::format("--validation {} of {} rows leaves an empty part", fraction, input.train.rows()));
     }
     input.train = select_rows(input.train, split.train);
+    input.rows = input.train.rows();
   }
   /// Takes the error after one more round; false when `patience` features brought nothing.
   bool go_on(double error, Index features, Index patience) {
@@ -307,6 +308,9 @@ void ShareBoostMethod::draw(const nlohmann::json& rounds) const {
 
 FitResult ShareBoostMethod::fit(FitInput& input) {
   if (folds_ == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
+  if (diverse_ && per_round_ == 1 && per_round_share_ == 0) {
+    throw InputError("--diverse needs several candidates a round: give --per-round or --per-round-share too");
+  }
   ThreadPool& threads = input.context.threads;
   nlohmann::json report;
   const Classes all = classes_of(input.train);

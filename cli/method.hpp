@@ -51,6 +51,7 @@ struct FitInput {
   std::optional<Dataset> test;
   const CommonOptions& common;
   Context context;
+  Index rows = 0;  ///< that are learned from: those of `train` as read, less what a method holds out of them
 
   /// Weights of the training rows, summing to 1, class weights included where asked for.
   std::vector<double> weights(const Classes* classes) const { return weights_of(train, classes); }

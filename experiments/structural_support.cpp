@@ -74,9 +74,8 @@ LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
 }
 
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
-                          Index outputs, ThreadPool& threads) {
-  const Scaling none;
-  const ScaledColumns columns(test, none);
+                          Index outputs, ThreadPool& threads, const Scaling& scaling) {
+  const ScaledColumns columns(test, scaling);
   Grid<float> design(test.rows(), static_cast<Index>(stage.columns.size()));
   for (std::size_t a = 0; a < stage.columns.size(); ++a) {
     result.features[static_cast<std::size_t>(stage.columns[a])]->evaluate(columns, design,
@@ -100,8 +99,8 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
   for (const double lambda : lambda_grid(top, options.lambdas, options.ratio)) {
     const StructuralStage& stage = booster.solve(lambda);
     const auto metrics_on = [&](const HeldOut& held) {
-      return class_metrics(stage_scores(booster.result(), stage, held.x, classes, context.threads),
-                           held.labels);
+      return class_metrics(
+          stage_scores(booster.result(), stage, held.x, classes, context.threads, held.scaling), held.labels);
     };
     const ClassMetrics metrics = metrics_on(test);
     const auto nonzero =

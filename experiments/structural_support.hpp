@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "experiment.hpp"
+#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/learn/structural.hpp"
 #include "statistics.hpp"
 
@@ -38,10 +39,11 @@ struct PathPoint {
       0;  ///< on rows of the training part that trained nothing, where there are some
 };
 
-/// Rows held out, columns as in training.
+/// Rows held out.
 struct HeldOut {
   const Matrix& x;
   const std::vector<std::int32_t>& labels;
+  Scaling scaling = {};  ///< makes its columns those of training
 };
 
 struct PathOptions {
@@ -58,8 +60,8 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
                                        const HeldOut& test, const HeldOut* validation, Index classes,
                                        const PathOptions& options, const Context& context);
 
-/// Scores of the columns of `test` under a stage over columns.
+/// Scores of the columns of `test`, seen through `scaling`, under a stage over columns.
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
-                          Index outputs, ThreadPool& threads);
+                          Index outputs, ThreadPool& threads, const Scaling& scaling = {});
 
 }  // namespace sharelearn::reproduce
