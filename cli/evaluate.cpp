@@ -18,7 +18,8 @@ class EvaluateCommand : public Command {
     return "Measure a model on labelled data: evaluate MODEL DATA";
   }
   void declare(CLI::App& app) override {
-    app.add_option("--report", report_, "Where to write the figures (JSON)");
+    app.add_option("--report", report_,
+                   "Where to write the figures (JSON); -: standard output, instead of the text");
     input_.declare(app, "Labelled data; - is standard input");
   }
   int run() override;
@@ -138,7 +139,7 @@ int EvaluateCommand::run() {
   }
   report["rows"] = data.rows();
   report["features_used"] = model->features_used();
-  print(report);
+  if (report_ != "-") print(report);
   write_report(report_, report);
   return 0;
 }

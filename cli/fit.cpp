@@ -93,6 +93,14 @@ void check_objective(const nlohmann::json& report) {
   for (const auto& round : report["rounds"]) check(round);
 }
 
+/// What Ctrl-C left is a model if it has a feature, and says that it is unfinished.
+void settle_cancelled(nlohmann::json& report) {
+  if (report.value("features_used", Index{1}) == 0)
+    throw Failure("cancelled before a feature was chosen: there is no model");
+  report["stop"] = "cancelled";
+  fmt::print(stderr, "sharelearn: cancelled; the model is what was learned until then\n");
+}
+
 /// Takes the rows held out of the training set as test set.
 void hold_out(FitInput& input) {
   const double fraction = input.common.holdout;
@@ -157,6 +165,17 @@ std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* cla
   return normalised_weights(part, common.class_weight == "balanced" ? classes : nullptr);
 }
 
+void check_folds(int folds, Index rows) {
+  if (folds == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
+  if (folds > rows) {
+    throw InputError(fmt::format("--folds {} asks for more folds than the {} rows of the data", folds, rows));
+  }
+}
+
+void require_finished(const Context& context, std::string_view what) {
+  if (context.monitor.cancelled()) throw Failure(fmt::format("cancelled during {}: there is no model", what));
+}
+
 int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
   common.check_outputs(own_outputs());
@@ -173,6 +192,7 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   const Index columns = input.train.columns();
   FitResult result = fit(input);
   check_objective(result.report);
+  if (monitor->cancelled()) settle_cancelled(result.report);
   if (!means.empty()) {
     means.resize(static_cast<std::size_t>(result.model->columns()));  // the test set may have had more
     result.model->means = std::move(means);

@@ -174,6 +174,7 @@ CascadeOptions CascadeMethod::learner_options(const CommonOptions& common) const
 void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, Context& context,
                                nlohmann::json& report) const {
   if (!options.phi.empty()) return;
+  check_folds(folds_, data.rows());
   const PhiSearch search = cross_validate_phi(data, options, grid_, folds_, context);
   options.phi = search.phi;
   for (const PhiTrial& trial : search.trials) {
@@ -268,7 +269,7 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
   report["peak_bytes"] = peak_bytes();
   if (!common.model.empty()) save_model(*model, common.model);
   write_report(common.report, report);
-  if (!common.quiet) print_online(report);
+  if (common.shows_tables()) print_online(report);
   return 0;
 }
 
@@ -286,7 +287,6 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const double start = cpu_seconds();
   const Cascade cascade = fit_cascade(data, options, input.context);
   report["learning_seconds"] = cpu_seconds() - start;
-  add_stop(report, input.context.monitor);
   auto model = cascade_model(increments_of(cascade), data.names,
                              multiclass ? OutputKind::classes : OutputKind::tasks, source);
   model->task_labels = data.task_labels;
@@ -297,7 +297,7 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   report["rounds"] =
       level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
   finish_report(report, *model);
-  if (!input.common.quiet) print_levels(report);
+  if (input.common.shows_tables()) print_levels(report);
   return {model, report};
 }
 
@@ -408,7 +408,6 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_steps(*model);
   nlohmann::json report = online_report(*model, &data, seconds);
-  add_stop(report, input.context.monitor);
   report["examples_per_second"] =
       static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
   if (input.test) {
@@ -421,7 +420,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
     report["regret"].push_back(
         {{"steps", point.steps}, {"per_step", point.of_cascade}, {"own_per_step", point.of_level}});
   }
-  if (!input.common.quiet) print_online(report);
+  if (input.common.shows_tables()) print_online(report);
   return {model, report};
 }
 

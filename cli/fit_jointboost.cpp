@@ -70,6 +70,7 @@ class JointBoostMethod : public Method {
 };
 
 FitResult JointBoostMethod::fit(FitInput& input) {
+  if (input.common.tolerance > 0) throw InputError("jointboost solves nothing that --tolerance could end");
   if (!input.common.bias) {
     throw InputError(
         "jointboost: --no-bias cannot be had, the constants of the classes are part of every round");
@@ -93,13 +94,16 @@ FitResult JointBoostMethod::fit(FitInput& input) {
                          {"objective", last.loss},
                          {"loss", last.loss},
                          {"penalty", 0.0},
+                         {"score", last.score},
                          {"features_used", path.model()->features.size()},
                          {"seconds", last.seconds}};
     round["features"] = {pool.feature(last.candidate)->describe(input.train.column_names)};
     round["sharing"] = nlohmann::json::array();
     for (const std::int32_t c : last.sharing)
       round["sharing"].push_back(classes.names[static_cast<std::size_t>(c)]);
-    round["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
+    const ClassMetrics on_train = class_metrics(scores, classes.of_row, input.train.weight);
+    round["train_error"] = on_train.error;
+    round["coverage"] = on_train.coverage;
     if (test) {
       const Grid<double> of_test = test->scores(path.model()->features, path.weights(), path.bias());
       const ClassMetrics metrics = class_metrics(of_test, test->truth(), test->weights());
@@ -122,7 +126,7 @@ FitResult JointBoostMethod::fit(FitInput& input) {
   }
   report["candidates"] = pool.candidates();
   add_sparsity(*model, report);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (input.common.shows_tables()) print_rounds(report["rounds"]);
   return {model, report};
 }
 

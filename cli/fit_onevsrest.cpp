@@ -49,6 +49,24 @@ class OneVsRestMethod : public Method {
   SmoothPenalty penalty_;
 };
 
+nlohmann::json round_report(const OneVsRestResult& result, std::size_t round,
+                            const std::vector<std::string>& names) {
+  const OneVsRestStage& stage = result.stages[round];
+  nlohmann::json entry{{"round", round},
+                       {"features", nlohmann::json::array()},
+                       {"features_used", stage.features.size()},
+                       {"objective", stage.loss + stage.penalty},
+                       {"loss", stage.loss},
+                       {"penalty", stage.penalty},
+                       {"score", stage.score},
+                       {"seconds", stage.seconds}};
+  const std::size_t before = round > 0 ? result.stages[round - 1].features.size() : 0;
+  for (std::size_t f = before; f < stage.features.size(); ++f) {
+    entry["features"].push_back(result.features[f]->describe(names));
+  }
+  return entry;
+}
+
 FitResult OneVsRestMethod::fit(FitInput& input) {
   ThreadPool& threads = input.context.threads;
   const Classes classes = classes_of(input.train);
@@ -63,44 +81,32 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   if (input.common.tolerance > 0) options.corrective.tolerance = input.common.tolerance;
   const OneVsRestResult result = one_vs_rest(*pool, classes, input.weights(&classes), options, input.context);
 
-  nlohmann::json report;
-  report["rounds"] = nlohmann::json::array();
+  nlohmann::json rounds = nlohmann::json::array();
   PathScores train(raw, scaling, classes.names, threads);
   std::optional<PathScores> test;
   if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
-  for (std::size_t round = 1; round < result.stages.size(); ++round) {
+  for (std::size_t round = 0; round < result.stages.size(); ++round) {
     const OneVsRestStage& stage = result.stages[round];
-    const std::size_t before = result.stages[round - 1].features.size();
-    nlohmann::json entry{{"round", round},
-                         {"features_used", stage.features.size()},
-                         {"objective", stage.loss + stage.penalty},
-                         {"loss", stage.loss},
-                         {"penalty", stage.penalty}};
-    entry["features"] = nlohmann::json::array();
-    for (std::size_t f = before; f < stage.features.size(); ++f) {
-      entry["features"].push_back(result.features[f]->describe(input.train.column_names));
-    }
     const std::vector<FeaturePtr> features(result.features.begin(),
                                            result.features.begin() + std::ssize(stage.features));
-    entry["train_error"] =
-        error_rate(train.scores(features, stage.weights, stage.bias), train.truth(), train.weights());
-    report["train_error"] = entry["train_error"];
-    if (test) {
-      const ClassMetrics metrics =
-          class_metrics(test->scores(features, stage.weights, stage.bias), test->truth(), test->weights());
-      entry["test_error"] = report["test_error"] = metrics.error;
-      entry["coverage"] = report["coverage"] = metrics.coverage;
-    }
-    report["rounds"].push_back(std::move(entry));
+    const auto metrics_on = [&](PathScores& part) {
+      return class_metrics(part.scores(features, stage.weights, stage.bias), part.truth(), part.weights());
+    };
+    rounds.push_back(round_report(result, round, input.train.column_names));
+    const ClassMetrics on_train = metrics_on(train), shown = test ? metrics_on(*test) : on_train;
+    rounds.back()["train_error"] = on_train.error;
+    if (test) rounds.back()["test_error"] = shown.error;
+    rounds.back()["coverage"] = shown.coverage;
   }
-  const OneVsRestStage& last = result.stages.back();
-  report["objective"] = last.loss + last.penalty;
-  report["loss"] = last.loss;
-  report["penalty"] = last.penalty;
+  nlohmann::json report{{"candidates", pool->candidates()}};
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "coverage"}) {
+    if (rounds.back().contains(key)) report[key] = rounds.back()[key];
+  }
+  rounds.erase(rounds.begin());  // before the first choice
+  report["rounds"] = std::move(rounds);
   const auto model = model_of(result, classes, input.train, scaling, pool->width());
-  report["candidates"] = pool->candidates();
   add_sparsity(*model, report);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (input.common.shows_tables()) print_rounds(report["rounds"]);
   return {model, report};
 }
 

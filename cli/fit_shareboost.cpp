@@ -274,15 +274,16 @@ Index ShareBoostMethod::choose_by_folds(const FitInput& input, const Classes& cl
     const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
     PathScores held_out(test, scaling, classes.names, input.context.threads);
     std::vector<double> errors;
-    shareboost(*pool, loss, learner_options(input, pool->candidates()), input.context,
-               [&](const ShareBoostResult& result, const Grid<double>&) {
-                 // Between two rounds it is the model of the one before that has at most so many features.
-                 errors.resize(result.chosen.size(), errors.empty() ? 1.0 : errors.back());
-                 errors.back() = test_error(held_out, result);
-                 input.context.monitor.progress(fmt::format("fold {} of {}", fold + 1, folds_),
-                                                static_cast<Index>(errors.size()), features_, "");
-                 return true;
-               });
+    const ShareBoostOptions options = learner_options(input, pool->candidates());
+    shareboost(*pool, loss, options, input.context, [&](const ShareBoostResult& result, const Grid<double>&) {
+      // Between two rounds it is the model of the one before that has at most so many features.
+      errors.resize(result.chosen.size(), errors.empty() ? 1.0 : errors.back());
+      errors.back() = test_error(held_out, result);
+      input.context.monitor.progress(fmt::format("fold {} of {}", fold + 1, folds_),
+                                     static_cast<Index>(errors.size()), options.features, "");
+      return true;
+    });
+    require_finished(input.context, "cross-validation");
     if (fold == 0 || errors.size() < error_sum.size()) error_sum.resize(errors.size(), 0.0);
     for (std::size_t t = 0; t < error_sum.size(); ++t) error_sum[t] += errors[t] / folds_;
   }
@@ -307,7 +308,7 @@ void ShareBoostMethod::draw(const nlohmann::json& rounds) const {
 }
 
 FitResult ShareBoostMethod::fit(FitInput& input) {
-  if (folds_ == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
+  check_folds(folds_, input.train.rows());
   if (diverse_ && per_round_ == 1 && per_round_share_ == 0) {
     throw InputError("--diverse needs several candidates a round: give --per-round or --per-round-share too");
   }
@@ -382,7 +383,7 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
     }
   }
   add_sparsity(*model, report);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (input.common.shows_tables()) print_rounds(report["rounds"]);
   return {model, report};
 }
 

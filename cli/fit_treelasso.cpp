@@ -67,6 +67,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   if (lambda_ >= 0) {
     options.phi = {lambda_};
   } else {
+    check_folds(folds_, data.rows());
     const PhiSearch search = cross_validate_phi(data, options, {}, folds_, input.context);
     options.phi = search.phi;
     for (const PhiTrial& trial : search.trials) {
@@ -75,7 +76,6 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   }
   const Cascade cascade = fit_cascade(data, options, input.context);
   const OutputKind kind = multiclass ? OutputKind::classes : OutputKind::tasks;
-  add_stop(report, input.context.monitor);
   auto model = cascade_model(increments_of(cascade), data.names, kind, source);
   model->task_labels = data.task_labels;
   std::optional<JointData> held_out;
@@ -86,7 +86,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
       level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
   report["lambda"] = options.phi[0];
   finish_report(report, *model);
-  if (!input.common.quiet) print_levels(report);
+  if (input.common.shows_tables()) print_levels(report);
   return {model, report};
 }
 

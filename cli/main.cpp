@@ -23,6 +23,27 @@ const CLI::App* deepest(const CLI::App* app) {
   return chosen.empty() ? app : deepest(chosen.front());
 }
 
+/// Checks that hold for every option of every command.
+void check_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const std::string type = option->get_type_name();
+    if (type.starts_with("INT")) option->transform(sharelearn::cli::whole(true));
+    if (type.starts_with("UINT")) option->transform(sharelearn::cli::whole(false));
+    if (type.starts_with("TEXT")) {
+      option->check([](const std::string& text) {
+        return text.empty() ? std::string("expected a value, found an empty one") : std::string();
+      });
+    }
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) check_values(*command);
+}
+
+/// `--version` works wherever it stands.
+void set_version(CLI::App& app) {
+  app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) set_version(*command);
+}
+
 /// What the user may have meant by a word that was not expected.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
   const CLI::App* last = deepest(&app);
@@ -60,15 +81,28 @@ std::string unknown_subcommand(const CLI::App& app, int argc, char** argv) {
                      app.get_parent() == nullptr ? "command" : "method", argv[at + 1], names);
 }
 
+/// The words that no option took, as they were typed; the parser's own message turns them round.
+std::string unexpected(const CLI::App& app, int argc, char** argv) {
+  const std::vector<std::string> left = app.remaining(true);
+  std::string words;
+  for (int i = 1; i < argc; ++i) {
+    if (std::find(left.begin(), left.end(), argv[i]) != left.end()) words += fmt::format(" {}", argv[i]);
+  }
+  return "not expected here:" + words;
+}
+
 int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
   const CLI::App* last = deepest(&app);
   std::string path;
   for (const CLI::App* at = last; at != nullptr; at = at->get_parent())
     path = at->get_name() + (path.empty() ? "" : " ") + path;
-  const std::string unknown = unknown_subcommand(*last, argc, argv);
-  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", unknown.empty() ? error.what() : unknown,
-             suggestion(app, argc, argv), path);
+  std::string what = unknown_subcommand(*last, argc, argv);
+  if (what.empty())
+    what = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)
+               ? unexpected(app, argc, argv)
+               : error.what();
+  fmt::print(stderr, "sharelearn: {}.{} See '{} --help'.\n", what, suggestion(app, argc, argv), path);
   return 2;
 }
 
@@ -84,7 +118,6 @@ int run(int argc, char** argv) {
   sharelearn::keep_large_arrays_off_the_heap();
   CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use.",
                "sharelearn");
-  app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);
   app.require_subcommand(1);
   auto commands = sharelearn::cli::all_commands();
   std::vector<CLI::App*> parsers;
@@ -92,6 +125,8 @@ int run(int argc, char** argv) {
     parsers.push_back(app.add_subcommand(std::string(command->name()), std::string(command->summary())));
     command->declare(*parsers.back());
   }
+  set_version(app);
+  check_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -42,6 +42,8 @@ struct CommonOptions {
     return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;
   }
   const CLI::Option* bias_option = nullptr;
+  /// Tables go to standard output unless the model or the report do.
+  bool shows_tables() const { return !quiet && model != "-" && report != "-"; }
   ScalingKind scaling(ScalingKind otherwise) const { return scale.empty() ? otherwise : scaling_from(scale); }
 };
 
@@ -88,6 +90,11 @@ class Method {
   /// The whole of `fit METHOD`: read, learn, write. Methods that stream override it.
   virtual int run(const CommonOptions& common, const nlohmann::json& options);
 };
+
+/// Refuses a number of folds that leaves nothing to learn from or to judge by; 0 is none.
+void check_folds(int folds, Index rows);
+/// Throws Failure if Ctrl-C came while `what` was under way, so that it found nothing.
+void require_finished(const Context& context, std::string_view what);
 
 /// The rounds as a table on standard output: features, objective, errors; long paths are thinned.
 void print_rounds(const nlohmann::json& rounds);

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,17 @@ std::optional<double> finite_number(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+/// Puts a number into the form that every parser reads alike; false if it is none or too large.
+template <class T>
+bool rewrite_whole(std::string& text) {
+  T value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + (text.starts_with('+') ? 1 : 0), end, value);
+  if (error != std::errc() || stop != end) return false;
+  text = std::to_string(value);
+  return true;
 }
 
 /// `expected` completes "expected a number ..."; `summary` stands in the help.
@@ -31,6 +43,20 @@ CLI::Validator number_check(const std::string& expected, const std::string& summ
 }
 
 }  // namespace
+
+CLI::Validator whole(bool is_signed) {
+  return CLI::Validator(
+      [=](std::string& text) {
+        // What is negative where it may not be, or no number, is left to the check of the range, which says
+        // so.
+        const bool fits =
+            rewrite_whole<std::int64_t>(text) || (!is_signed && rewrite_whole<std::uint64_t>(text));
+        return fits || !finite_number(text)
+                   ? std::string()
+                   : fmt::format("expected a whole number of at most 64 bits, found '{}'", text);
+      },
+      "");
+}
 
 CLI::Validator positive() {
   return number_check("above 0", "POSITIVE", [](double value) { return value > 0; });

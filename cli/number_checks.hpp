@@ -7,6 +7,9 @@ namespace sharelearn::cli {
 
 CLI::Validator positive();
 CLI::Validator non_negative();
+/// A whole number that 64 bits hold, with or without a sign; the parser alone takes 010 for eight and cuts
+/// off what is too large.
+CLI::Validator whole(bool is_signed);
 /// Both ends are allowed.
 CLI::Validator between(double low, double high);
 /// Above `low`, at most `high`.

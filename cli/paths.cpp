@@ -37,7 +37,13 @@ void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedP
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].path.empty()) continue;
     require_writable(outputs[i].path);
-    for (std::size_t before = 0; before < i; ++before) refuse_same(outputs[i], outputs[before]);
+    for (std::size_t before = 0; before < i; ++before) {
+      refuse_same(outputs[i], outputs[before]);
+      if (outputs[i].path == "-" && outputs[before].path == "-") {
+        throw InputError(fmt::format("{} and {} cannot both go to standard output; name a file for one",
+                                     outputs[before].option, outputs[i].option));
+      }
+    }
     for (const NamedPath& input : inputs) refuse_same(outputs[i], input);
   }
 }

@@ -13,7 +13,8 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws InputError if an output could not be written, or would replace an input or another output.
+/// Throws InputError if an output could not be written, would replace an input or another output,
+/// or two of them go to standard output.
 void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
 
 }  // namespace sharelearn::cli

@@ -111,11 +111,7 @@ void StructuralMethod::check(const FitInput& input) const {
   if (!has_classes && select_ == "coverage") {
     throw InputError(fmt::format("--select coverage needs classes: --loss {} has none", loss_));
   }
-  if (folds_ == 1) throw InputError("--folds 1 leaves nothing to learn from: name 2 or more, or none");
-  if (folds_ > input.train.rows()) {
-    throw InputError(fmt::format("--folds {} asks for more folds than the {} rows of the data", folds_,
-                                 input.train.rows()));
-  }
+  check_folds(folds_, input.train.rows());
   if (folds_ > 1 && !cost_file_.empty() && pool_.name != "columns" && pool_.name != "products") {
     throw InputError(fmt::format(
         "--cost and --folds exclude each other with --pool {}: every fold has candidates of its own",
@@ -124,7 +120,7 @@ void StructuralMethod::check(const FitInput& input) const {
 }
 
 double StructuralMethod::tolerance(const FitInput& input) const {
-  const double otherwise = lambda_ >= 0 ? kSingleTolerance : kPathTolerance;
+  const double otherwise = is_single() ? kSingleTolerance : kPathTolerance;
   return input.common.tolerance > 0 ? input.common.tolerance : otherwise;
 }
 
@@ -149,17 +145,14 @@ StructuralOptions StructuralMethod::learner_options(const FitInput& input, const
 }
 
 std::vector<double> StructuralMethod::lambdas(double lambda_max) const {
-  if (lambda_ >= 0) return {lambda_};
-  if (penalty_ == "none") return {0.0};
+  if (is_single()) return {std::max(lambda_, 0.0)};
   // A penalty that is no norm has no lambda_max; 1 is the scale of the losses.
   return lambda_grid(lambda_max > 0 ? lambda_max : 1.0, path_, path_min_);
 }
 
-/// The place on the grid: the least mean error, or the largest lambda within one standard error of it; none
-/// if it was cancelled.
-std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, const StructuralLabels& labels,
-                                                       const std::vector<double>& grid,
-                                                       nlohmann::json& report) const {
+/// The place on the grid: the least mean error, or the largest lambda within one standard error of it.
+Index StructuralMethod::choose_by_folds(const FitInput& input, const StructuralLabels& labels,
+                                        const std::vector<double>& grid, nlohmann::json& report) const {
   std::vector<std::int32_t> strata = labels.classes.of_row;
   if (strata.empty()) strata.assign(static_cast<std::size_t>(input.train.rows()), 0);
   std::vector<std::vector<double>> errors(grid.size());
@@ -176,7 +169,7 @@ std::optional<Index> StructuralMethod::choose_by_folds(const FitInput& input, co
     StructuralBooster booster(*pool, *loss, *penalty, learner_options(input, *loss, *penalty, *pool),
                               input.context);
     const StructuralResult path = structural_path(booster, grid, input.context);
-    if (path.stages.size() < grid.size()) return std::nullopt;
+    require_finished(input.context, "cross-validation");
     const auto of_stages = errors_of_stages(path, test, scaling, labels_for(loss_, test, &labels),
                                             loss->outputs(), input.context.threads);
     for (std::size_t l = 0; l < of_stages.size(); ++l) {
@@ -220,16 +213,16 @@ StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const St
   if (test_labels && !test_labels->tasks.unknown.empty())
     report["unknown_tasks"] = test_labels->tasks.unknown;
   RoundReports rounds(*pool, booster, input, scaling, labels, test_labels);
-  if (lambda_ >= 0) {
+  if (is_single()) {
     booster.after_round([&](Index round, const ActiveSetSolver& solver, double score) {
-      if (round > 0) report["rounds"].push_back(rounds.entry(round, solver, score, lambda_));
+      if (round > 0) report["rounds"].push_back(rounds.entry(round, solver, score, solved.grid.front()));
     });
   }
   StageReports stages(input.train.column_names);
   solved.result = structural_path(
       booster, solved.grid, input.context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
         solved.train_errors.push_back(errors_of(labels, scores, input.train.weight));
-        if (lambda_ < 0) report["rounds"].push_back(stages.entry(so_far, solved.train_errors.back()));
+        if (!is_single()) report["rounds"].push_back(stages.entry(so_far, solved.train_errors.back()));
         input.context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                        fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),
                                                    so_far.stages.back().gap));
@@ -237,7 +230,7 @@ StructuralMethod::Solved StructuralMethod::solve(const FitInput& input, const St
   if (!input.test) return solved;
   solved.test_errors = errors_of_stages(solved.result, *input.test, scaling, *test_labels, loss->outputs(),
                                         input.context.threads);
-  for (std::size_t l = 0; lambda_ < 0 && l < solved.test_errors.size(); ++l) {
+  for (std::size_t l = 0; !is_single() && l < solved.test_errors.size(); ++l) {
     const nlohmann::json& errors = solved.test_errors[l];
     report["rounds"][l]["test_error"] = errors["error"];
     if (errors.contains("coverage")) report["rounds"][l]["coverage"] = errors["coverage"];
@@ -260,7 +253,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
   auto model = model_of(solved.result, labels, input.train, scaling);
   if (folds_ > 1) {
     FitInput again{std::move(raw), std::nullopt, input.common, input.context};
-    model->stage = choose_by_folds(again, labels, solved.grid, report).value_or(model->stage);
+    model->stage = choose_by_folds(again, labels, solved.grid, report);
   }
   const auto at = static_cast<std::size_t>(model->stage);
   report_stage(solved.result, solved.result.stages[at], report);
@@ -274,7 +267,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
   for (const FeaturePtr& feature : solved.result.features)
     report["features"].push_back(feature->describe(input.train.column_names));
   add_sparsity(*model, report);
-  if (!input.common.quiet) print_rounds(report["rounds"]);
+  if (input.common.shows_tables()) print_rounds(report["rounds"]);
   return {model, report};
 }
 

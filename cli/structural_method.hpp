@@ -37,9 +37,11 @@ class StructuralMethod : public Method {
   double tolerance(const FitInput& input) const;
   StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty,
                                     const Pool& pool) const;
+  /// One solution, whose rounds are reported, instead of a path.
+  bool is_single() const { return lambda_ >= 0 || penalty_ == "none"; }
   std::vector<double> lambdas(double lambda_max) const;
-  std::optional<Index> choose_by_folds(const FitInput& input, const StructuralLabels& labels,
-                                       const std::vector<double>& grid, nlohmann::json& report) const;
+  Index choose_by_folds(const FitInput& input, const StructuralLabels& labels,
+                        const std::vector<double>& grid, nlohmann::json& report) const;
   /// The path and its errors, stage by stage; those on the test set if there is one.
   struct Solved {
     std::vector<double> grid;

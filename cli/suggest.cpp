@@ -24,6 +24,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  const auto begins_so = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  if (std::count_if(candidates.begin(), candidates.end(), begins_so) == 1) {
+    return *std::find_if(candidates.begin(), candidates.end(), begins_so);
+  }
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "data/at.hpp"
 
@@ -175,10 +176,12 @@ JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const
   JointBoostResult result;
   if (pool.candidates() == 0) return result;
   JointBooster booster(pool, classes, weights, context.threads);
+  auto loss = static_cast<double>(classes.count());  // J of scores that are all 0: exp(0) a class
   for (Index t = 0; t < options.rounds && !context.monitor.cancelled(); ++t) {
     booster.weigh();
     JointBoostRound round = booster.best();
     booster.add(round);
+    round.score = std::exchange(loss, round.loss) - round.loss;
     round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     result.rounds.push_back(std::move(round));
     if (after_round && !after_round(result, booster.scores())) break;

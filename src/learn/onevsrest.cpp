@@ -53,6 +53,8 @@ class Union {
       }
       stage.loss += from.report.loss;
       stage.penalty += from.report.penalty;
+      stage.score += round < path.stages.size() ? from.score : 0;
+      stage.seconds += from.seconds;
       stage.bias.insert(stage.bias.end(), from.bias.begin(), from.bias.end());
     }
     return stage;

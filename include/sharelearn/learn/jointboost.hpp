@@ -33,6 +33,7 @@ struct JointBoostRound {
   double above = 0;                   ///< b: elsewhere
   std::vector<double> constant;       ///< k_c of each class; 0 for those in S
   double loss = 0;                    ///< J after the round
+  double score = 0;                   ///< what the round lowered it by
   double seconds = 0;                 ///< since the start
 };
 

@@ -18,9 +18,10 @@ namespace sharelearn {
 struct OneVsRestStage {
   std::vector<Index>
       features;  ///< distinct candidates of all classes so far: places in OneVsRestResult::chosen
-  std::vector<double> weights;   ///< [column of those features][class]
-  std::vector<double> bias;      ///< of each class; empty without bias
-  double loss = 0, penalty = 0;  ///< summed over the classes
+  std::vector<double> weights;              ///< [column of those features][class]
+  std::vector<double> bias;                 ///< of each class; empty without bias
+  double loss = 0, penalty = 0, score = 0;  ///< summed over the classes
+  double seconds = 0;                       ///< that all classes took to get here
 };
 
 struct OneVsRestResult {
