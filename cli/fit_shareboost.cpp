@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kMargin = 1;  // eqn (3) of paper 000
 constexpr double kTolerance = 1e-8;
+constexpr Index kFeatures = 20;  // where the user names no number
 
 Grid<double> test_scores(PathScores& test, const ShareBoostResult& result) {
   return test.scores(result.features, result.stages.back().weights, result.stages.back().bias);
@@ -145,7 +146,10 @@ class ShareBoostMethod : public Method {
   std::unique_ptr<Pool> pool_of(const Matrix& x, const Classes& classes, const Context& context) const {
     return make_pool({x, classes.of_row, classes.count()}, pool_, context.seed, context.threads);
   }
+  /// All but how many features.
   ShareBoostOptions learner_options(const FitInput& input, Index candidates) const;
+  std::vector<double> errors_of_fold(const FitInput& input, const Classes& classes, const Split& split,
+                                     const std::string& what) const;
   Index choose_by_folds(const FitInput& input, const Classes& classes, nlohmann::json& report) const;
   void draw(const nlohmann::json& rounds) const;
 
@@ -233,7 +237,6 @@ ChoiceRule rule_from(std::string_view name) {
 
 ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index candidates) const {
   ShareBoostOptions options;
-  options.features = feature_count(features_, 20, candidates);
   options.surplus = surplus_;
   options.bias = input.common.bias;
   options.norm = rule_ == "gradient-l2" ? Norm::l2 : Norm::l1;
@@ -258,39 +261,54 @@ ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index
   return options;
 }
 
-/// The number of features with the least mean error over the folds; the fewest on ties.
+/// Errors on the rows of `test` of a path learned without them: with no feature, one, two ...
+std::vector<double> ShareBoostMethod::errors_of_fold(const FitInput& input, const Classes& classes,
+                                                     const Split& split, const std::string& what) const {
+  ThreadPool& threads = input.context.threads;
+  Dataset train = with_copies(select_rows(input.train, split.train), input.context);
+  const Dataset test = select_rows(input.train, split.test);
+  const Scaling scaling = Scaling::fit(train.x, input.common.scaling(default_scaling()), threads);
+  scaling.apply(train.x, threads);
+  const Classes known = classes_of(train, classes.names);
+  const auto pool = pool_of(train.x, known, input.context);
+  const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
+  PathScores held_out(test, scaling, classes.names, threads);
+  ShareBoostOptions options = learner_options(input, pool->candidates());
+  options.features = std::min(features_ > 0 ? features_ : kFeatures, pool->candidates());
+  std::vector<double> errors(1);
+  const ShareBoostResult path = shareboost(
+      *pool, loss, options, input.context, [&](const ShareBoostResult& so_far, const Grid<double>&) {
+        // Between two rounds it is the model of the one before that has at most so many features.
+        errors.resize(so_far.chosen.size() + 1, errors.size() > 1 ? errors.back() : 1.0);
+        errors.back() = test_error(held_out, so_far);
+        input.context.monitor.progress(what, std::ssize(so_far.chosen), options.features, "");
+        return true;
+      });
+  require_finished(input.context, "cross-validation");
+  const Grid<double> at_first = constant_scores(test.rows(), classes.count(), path.stages.front().bias);
+  errors.front() = error_rate(at_first, held_out.truth(), held_out.weights());
+  return errors;
+}
+
+/// The number of features with the least mean error over the folds; the fewest on ties. A fold in which fewer
+/// could be chosen stays with what it has.
 Index ShareBoostMethod::choose_by_folds(const FitInput& input, const Classes& classes,
                                         nlohmann::json& report) const {
-  std::vector<double> error_sum;
-  std::vector<Split> splits = stratified_folds(classes.of_row, folds_, input.context.seed);
-  for (std::size_t fold = 0; fold < splits.size(); ++fold) {
-    Dataset train = with_copies(select_rows(input.train, splits[fold].train), input.context);
-    const Dataset test = select_rows(input.train, splits[fold].test);
-    const Scaling scaling =
-        Scaling::fit(train.x, input.common.scaling(default_scaling()), input.context.threads);
-    scaling.apply(train.x, input.context.threads);
-    const Classes known = classes_of(train, classes.names);
-    const auto pool = pool_of(train.x, known, input.context);
-    const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
-    PathScores held_out(test, scaling, classes.names, input.context.threads);
-    std::vector<double> errors;
-    const ShareBoostOptions options = learner_options(input, pool->candidates());
-    shareboost(*pool, loss, options, input.context, [&](const ShareBoostResult& result, const Grid<double>&) {
-      // Between two rounds it is the model of the one before that has at most so many features.
-      errors.resize(result.chosen.size(), errors.empty() ? 1.0 : errors.back());
-      errors.back() = test_error(held_out, result);
-      input.context.monitor.progress(fmt::format("fold {} of {}", fold + 1, folds_),
-                                     static_cast<Index>(errors.size()), options.features, "");
-      return true;
-    });
-    require_finished(input.context, "cross-validation");
-    if (fold == 0 || errors.size() < error_sum.size()) error_sum.resize(errors.size(), 0.0);
-    for (std::size_t t = 0; t < error_sum.size(); ++t) error_sum[t] += errors[t] / folds_;
+  std::vector<std::vector<double>> of_folds;
+  std::size_t longest = 0;
+  for (const Split& split : stratified_folds(classes.of_row, folds_, input.context.seed)) {
+    const std::string what = fmt::format("fold {} of {}", of_folds.size() + 1, folds_);
+    of_folds.push_back(errors_of_fold(input, classes, split, what));
+    longest = std::max(longest, of_folds.back().size());
   }
-  if (error_sum.empty())
-    throw InputError("cross-validation found no feature worth choosing in one of the folds");
-  report["cross_validation"] = error_sum;
-  return std::min_element(error_sum.begin(), error_sum.end()) - error_sum.begin() + 1;
+  if (longest == 1) throw InputError("cross-validation found no feature worth choosing in any of the folds");
+  std::vector<double> mean(longest - 1, 0.0);  // of one feature, two ...
+  for (std::vector<double>& errors : of_folds) {
+    errors.resize(longest, errors.back());
+    for (std::size_t t = 1; t < longest; ++t) mean[t - 1] += errors[t] / folds_;
+  }
+  report["cross_validation"] = mean;
+  return std::min_element(mean.begin(), mean.end()) - mean.begin() + 1;
 }
 
 void ShareBoostMethod::draw(const nlohmann::json& rounds) const {
@@ -325,7 +343,8 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   scaling.apply(input.train.x, threads);
   const auto pool = pool_of(input.train.x, classes, input.context);
   const MulticlassLogistic loss(classes.of_row, classes.count(), input.weights(&classes), kMargin);
-  const ShareBoostOptions options = learner_options(input, pool->candidates());
+  ShareBoostOptions options = learner_options(input, pool->candidates());
+  options.features = feature_count(features_, kFeatures, pool->candidates());
   std::optional<PathScores> test, held_out;
   if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
   if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);

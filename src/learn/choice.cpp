@@ -9,14 +9,20 @@
 
 #include "data/at.hpp"
 #include "learn/diverse.hpp"
+#include "pool/order.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
 
-bool better(const Choice& a, const Choice& b) {
-  return a.score != b.score ? a.score > b.score : a.candidates < b.candidates;
+/// Parts of a score that rounding may account for: of sums in float32, and of a decrease between two
+/// solutions.
+constexpr double kFloatTie = 1e-6;
+constexpr double kDecreaseTie = 1e-7;
+
+void order(std::vector<Choice>& choices, double tie) {
+  order_by_score(choices, tie, [](const Choice& a, const Choice& b) { return a.candidates < b.candidates; });
 }
 
 void check_costs(std::span<const double> cost, std::size_t expected, const char* of_what) {
@@ -127,10 +133,10 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   const Index tried = options_.shortlist > 0 ? std::max(options_.shortlist, state.count) : all;
   std::vector<Choice> best = groups_.members.empty() ? by_gradient(state, by_decrease ? tried : state.count)
                                                      : groups_by_gradient(state, by_decrease ? tried : all);
-  std::erase_if(best, [&](const Choice& choice) { return choice.score <= options_.least_score; });
+  std::erase_if(best, [&](const Choice& choice) { return !is_worth_while(choice); });
   if (by_decrease) {
     for (Choice& choice : best) choice.score = decrease(choice, state) / choice.cost;
-    std::sort(best.begin(), best.end(), better);
+    order(best, kDecreaseTie);
   }
   Index room = state.room;
   std::vector<Choice> taken;
@@ -144,6 +150,20 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
     taken.push_back(std::move(choice));
   }
   return taken;
+}
+
+/// A gradient is small or large beside the values it is summed over; of values above 1 as beside 1.
+bool Chooser::is_worth_while(const Choice& choice) const {
+  if (choice.score > options_.least_score) return true;
+  float largest = 0;
+  Grid<float> values(pool_.rows(), pool_.width());
+  for (const Index candidate : choice.candidates) {
+    pool_.values(candidate, values, 0);
+    for (Index c = 0; c < values.cols(); ++c) {
+      for (const float v : values.column_span(c)) largest = std::max(largest, std::abs(v));
+    }
+  }
+  return choice.score > options_.least_score * std::min(1.0, static_cast<double>(largest));
 }
 
 std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
@@ -202,7 +222,7 @@ std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index 
     }
     if (choice.score > 0 && std::ssize(choice.candidates) <= state.room) choices.push_back(std::move(choice));
   }
-  std::sort(choices.begin(), choices.end(), better);
+  order(choices, kFloatTie);
   if (std::ssize(choices) > count) choices.resize(at(count));
   return choices;
 }

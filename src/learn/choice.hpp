@@ -32,10 +32,11 @@ class Chooser {
   /// Throws InputError if groups, costs, the sample or the share of a round do not fit.
   Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads);
 
-  /// The best choices that fit the room, best first; none if no gradient is above options.least_score.
+  /// The best choices that fit the room, best first; none if no gradient is worth while.
   std::vector<Choice> choose(const ChoiceState& state) const;
 
  private:
+  bool is_worth_while(const Choice& choice) const;
   std::vector<Choice> by_gradient(const ChoiceState& state, Index count) const;
   std::vector<Choice> groups_by_gradient(const ChoiceState& state, Index count) const;
   std::vector<double> norms(const Grid<double>& residual) const;

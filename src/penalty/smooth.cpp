@@ -25,21 +25,47 @@ double add_l1(double lambda, double beta, std::span<const double> row, std::span
   return lambda * sum;
 }
 
-double add_l1_linf(double lambda, double beta, std::span<const double> row, std::span<double> gradient) {
-  double largest = 0;
-  for (const double w : row) largest = std::max(largest, std::abs(w));
-  double total = 0;  // of the exponentials, each divided by exp(beta * largest)
-  for (const double w : row) total += std::exp(beta * (w - largest)) + std::exp(beta * (-w - largest));
-  if (!gradient.empty()) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const double difference = std::exp(beta * (row[c] - largest)) - std::exp(beta * (-row[c] - largest));
-      gradient[c] += lambda * difference / total;
-    }
+/// The soft maximum of the magnitudes of one feature's weights.
+struct SoftLargest {
+  SoftLargest(double sharpness, std::span<const double> row) : beta(sharpness) {
+    for (const double w : row) largest = std::max(largest, std::abs(w));
+    for (const double w : row) total += plus(w) + minus(w);
   }
-  return lambda * (largest + std::log(total) / beta);
+  double plus(double w) const { return std::exp(beta * (w - largest)); }
+  double minus(double w) const { return std::exp(beta * (-w - largest)); }
+  double value() const { return largest + std::log(total) / beta; }
+  double slope(double w) const { return (plus(w) - minus(w)) / total; }
+
+  double beta;
+  double largest = 0;
+  double total = 0;  ///< of the exponentials, each divided by exp(beta * largest)
+};
+
+double add_l1_linf(double lambda, double beta, std::span<const double> row, std::span<double> gradient) {
+  const SoftLargest soft(beta, row);
+  if (!gradient.empty()) {
+    for (std::size_t c = 0; c < row.size(); ++c) gradient[c] += lambda * soft.slope(row[c]);
+  }
+  return lambda * soft.value();
 }
 
 }  // namespace
+
+void SmoothPenalty::add_curvature(std::span<const double> row, std::span<const double> v,
+                                  std::span<double> out) const {
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const double slope = std::tanh(beta * row[c]);
+    out[c] += (2 * ridge + l1 * beta * (1 - slope * slope)) * v[c];
+  }
+  if (l1_linf == 0) return;
+  const SoftLargest soft(beta, row);
+  double along = 0;  // slope' v
+  for (std::size_t c = 0; c < row.size(); ++c) along += soft.slope(row[c]) * v[c];
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const double share = (soft.plus(row[c]) + soft.minus(row[c])) / soft.total;
+    out[c] += l1_linf * beta * (share * v[c] - soft.slope(row[c]) * along);
+  }
+}
 
 double SmoothPenalty::add(std::span<const double> row, std::span<double> gradient) const {
   double value = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/kernels.hpp"
+#include "pool/order.hpp"
 
 namespace sharelearn {
 namespace {
@@ -45,6 +46,8 @@ double score_of(const double* sums, Index width, Index outputs, Norm norm) {
 /// Float32 sums lose at most a few parts in a million; leaders closer than this are told apart in double
 /// precision.
 constexpr double kFloatSlack = 1e-4;
+/// What the order of summation and a residual that is not solved to the last digit leave of equal scores.
+constexpr double kTie = 1e-8;
 constexpr std::size_t kLeastRescored = 4;
 constexpr std::size_t kMostRescored = 64;
 
@@ -129,7 +132,7 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
     ranked.score = score_of(sums.data(), pool.width(), outputs, options.norm);
     if (!options.cost.empty()) ranked.score /= options.cost[static_cast<std::size_t>(ranked.candidate)];
   });
-  std::sort(best.begin(), best.end(), before);
+  order_by_score(best, kTie, [](const Ranked& a, const Ranked& b) { return a.candidate < b.candidate; });
   best.resize(std::min(best.size(), wanted));
   while (!best.empty() && best.back().score <= 0) best.pop_back();
   return best;

@@ -71,13 +71,15 @@ namespace {
 /// Rows times variables up to which Newton's method confirms an optimum.
 constexpr double kConfirmed = 1 << 20;
 
-/// Where outputs are nearly separated the preconditioner promises far too little, so that lbfgs ends early;
-/// Newton's method knows the curvature. On small problems that is worth its price.
+/// Where outputs are nearly separated, or a penalty is far less curved than its bound, the preconditioner
+/// promises far too little, so that lbfgs ends early; Newton's method knows the curvature. On small problems,
+/// and with such penalties, that is worth its price.
 CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options, CorrectiveState& state,
                            const CorrectiveReport& found) {
   const double size = static_cast<double>(problem.rows()) * static_cast<double>(problem.variables());
   const bool rough = options.relative_gradient > 0 || options.old_curvature;
-  if (rough || size > kConfirmed || found.iterations >= options.max_iterations) return found;
+  const bool large = size > kConfirmed && problem.penalty().is_quadratic();
+  if (rough || large || found.iterations >= options.max_iterations) return found;
   options.max_iterations -= found.iterations;
   CorrectiveReport report = newton(problem, options, state, 1e-3);
   report.iterations += found.iterations;

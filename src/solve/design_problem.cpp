@@ -172,6 +172,15 @@ double DesignProblem::add_penalty(std::span<const double> w, std::span<double> g
   return value;
 }
 
+void DesignProblem::add_penalty_curvature(std::span<const double> w, std::span<const double> v,
+                                          std::span<double> out) const {
+  if (penalty_.is_zero()) return;
+  const auto k = static_cast<std::size_t>(outputs());
+  for (std::size_t a = 0; a < static_cast<std::size_t>(columns_); ++a) {
+    penalty_.add_curvature(w.subspan(a * k, k), v.subspan(a * k, k), out.subspan(a * k, k));
+  }
+}
+
 void linear_scores(const Grid<float>& x, std::span<const double> weights, std::span<const double> bias,
                    Grid<double>& scores, ThreadPool& threads) {
   const Index k = scores.cols();

@@ -13,21 +13,20 @@ constexpr int kMostInner = 100;
 /// The Hessian at the current scores.
 class Hessian {
  public:
-  Hessian(const DesignProblem& problem, const CorrectiveState& at) : problem_(problem), state_(at.scores) {
+  Hessian(const DesignProblem& problem, const CorrectiveState& at)
+      : problem_(problem), w_(at.w), state_(at.scores) {
     problem.threads().for_each(blocks_of(problem.rows()), [&](Index block, int) {
       problem.loss().hessian(block_range(block, problem.rows()), at.scores, state_);
     });
   }
   void times(const Vector& v, Vector& out) const {
     problem_.hessian_times(state_, v, out);
-    // The smooth penalties' curvature is bounded, not computed: exact for the ridge, cautious for the others.
-    const double bound = problem_.penalty().curvature_bound();
-    const auto penalised = static_cast<std::size_t>(problem_.columns() * problem_.outputs());
-    for (std::size_t i = 0; i < penalised; ++i) out[i] += bound * v[i];
+    problem_.add_penalty_curvature(w_, v, out);
   }
 
  private:
   const DesignProblem& problem_;
+  const Vector& w_;
   Grid<double> state_;
 };
 

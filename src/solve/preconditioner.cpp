@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/kernels.hpp"
+#include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
@@ -111,6 +112,9 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Inde
 /// scales. Where rounding made it indefinite (columns that repeat each other) its diagonal alone, doubled,
 /// which still evens out the scales.
 Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index penalised, double penalty) {
+  if (!gram.allFinite()) {
+    throw InputError("the squares of the values are too large to compute with: scale the columns");
+  }
   for (Index a = 0; a < gram.rows(); ++a) {
     const double own = gram(a, a);
     gram(a, a) += (own > 0 ? 1e-8 * own : 1.0) + (a < penalised ? penalty : 0);

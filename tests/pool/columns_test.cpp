@@ -77,6 +77,23 @@ TEST(ColumnPool, ties_go_to_the_lowest_candidate_wherever_it_stands) {
   EXPECT_EQ(ranked[3].candidate, 69);
 }
 
+TEST(ColumnPool, scores_that_only_the_order_of_summation_tells_apart_are_ties) {
+  ThreadPool threads(1);
+  constexpr Index kMirrored = 777;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    DenseMatrix x = test::random_dense(kMirrored, 2, seed);
+    Grid<double> residual = test::random_scores(kMirrored, 3, seed);
+    for (Index i = 0; i < kMirrored; ++i) {
+      const Index mirror = kMirrored - 1 - i;
+      x(mirror, 1) = x(i, 0);
+      for (Index c = 0; c < 3 && mirror > i; ++c) residual(mirror, c) = residual(i, c);
+    }
+    const Matrix matrix(x);
+    const ColumnPool pool(matrix);
+    EXPECT_EQ(rank(pool, residual, {.count = 1}, threads).front().candidate, 0) << seed;
+  }
+}
+
 TEST(ColumnPool, constants_and_excluded_columns_are_never_offered) {
   ThreadPool threads(1);
   DenseMatrix x = test::random_dense(100, 4, 6);

@@ -61,8 +61,9 @@ struct ShareBoostOptions {
   SmoothPenalty penalty = {};  ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
   std::optional<CorrectiveOptions> last = {};  ///< of the round that reaches `features`, if it shall differ
-  double least_score =
-      1e-7;  ///< stop when no candidate's gradient is larger: separated, or nothing left to gain
+  /// Stop when no candidate's gradient is larger, for values of 1 and more; for smaller ones in proportion:
+  /// separated, or nothing left to gain.
+  double least_score = 1e-7;
 };
 
 /// The model after one round; round 0 is the bias alone.

@@ -18,6 +18,10 @@ struct SmoothPenalty {
   bool is_zero() const { return ridge == 0 && l1 == 0 && l1_linf == 0; }
   /// Value of one feature's weights; where `gradient` is not empty, adds the derivative to it.
   double add(std::span<const double> row, std::span<double> gradient) const;
+  /// Adds the second derivative at one feature's weights, times v, to out.
+  void add_curvature(std::span<const double> row, std::span<const double> v, std::span<double> out) const;
+  /// Whether the second derivative is the same everywhere.
+  bool is_quadratic() const { return l1 == 0 && l1_linf == 0; }
   /// A bound of the second derivative by any one weight.
   double curvature_bound() const { return 2 * ridge + beta * (l1 + l1_linf); }
 };

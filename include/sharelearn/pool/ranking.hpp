@@ -28,7 +28,8 @@ struct RankOptions {
   bool exact = true;                    ///< score the leaders again in double precision
 };
 
-/// The best `count` candidates, best first; ties go to the lowest candidate; scores above 0 only.
+/// The best `count` candidates, best first; scores above 0 only. Ties go to the lowest candidate; scores that
+/// agree to eight digits are ties.
 /// The pass over the pool is float32; the leaders are scored again in double precision on their own columns,
 /// unless told otherwise, so that the order is that of exact arithmetic. `residual` is rows x outputs.
 std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,

@@ -52,6 +52,9 @@ class DesignProblem {
   void centre(std::span<double> v) const;
   /// Penalty of w; adds its derivative to `gradient` unless that is empty.
   double add_penalty(std::span<const double> w, std::span<double> gradient) const;
+  /// Adds the penalty's second derivative at w, times v, to out.
+  void add_penalty_curvature(std::span<const double> w, std::span<const double> v,
+                             std::span<double> out) const;
 
  private:
   void add_gradient(RowRange range, const double* r, Index stride, std::vector<double>& sums) const;
