@@ -76,8 +76,9 @@ void DataOptions::declare(CLI::App& app) {
       ->check(CLI::IsMember(keys(kFormats)))
       ->capture_default_str()
       ->group(group);
-  app.add_option("--label-column", read.label_column,
-                 "CSV: the label's column, by name or number from 0; 'none'. Default: the last")
+  app.add_option(
+         "--label-column", read.label_column,
+         "CSV: the label's column, by name or number from 0, NPY: by number; 'none'. Default: the last")
       ->group(group);
   app.add_option("--weight-column", read.weight_column, "CSV: the column with the rows' weights")
       ->group(group);

@@ -68,10 +68,7 @@ void read_test(FitInput& input, const std::vector<float>& means) {
   input.test = read_alike({input.train.columns(), input.train.column_names, means, input.train.source}, path,
                           input.common.data.resolved(), input.context.threads);
   widen(input.train, input.test->columns());
-  if (input.test->columns() != input.train.columns()) {
-    throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", path, input.test->columns(),
-                                 input.common.train, input.train.columns()));
-  }
+  require_columns(*input.test, input.train.columns(), fmt::format("{} has", input.train.source));
   if (!input.test->weight.empty()) normalised_weights(*input.test);  // refuses those that TRAIN may not have
 }
 
@@ -155,10 +152,13 @@ void CommonOptions::declare(CLI::App& app, OptionSet& options) {
   app.add_flag("--quiet", quiet, "No progress and no table");
 }
 
-void CommonOptions::check_outputs(const std::vector<NamedPath>& own) const {
+void CommonOptions::check_files(const std::vector<NamedPath>& own_outputs,
+                                const std::vector<NamedPath>& own_inputs) const {
   std::vector<NamedPath> outputs{{"-o", model}, {"--report", report}};
-  outputs.insert(outputs.end(), own.begin(), own.end());
-  check_paths(outputs, {{"TRAIN", train}, {"--test", test}, {"--labels", data.read.labels_file}});
+  outputs.insert(outputs.end(), own_outputs.begin(), own_outputs.end());
+  std::vector<NamedPath> inputs{{"TRAIN", train}, {"--test", test}, {"--labels", data.read.labels_file}};
+  inputs.insert(inputs.end(), own_inputs.begin(), own_inputs.end());
+  check_paths(outputs, inputs);
 }
 
 std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* classes) const {
@@ -178,7 +178,7 @@ void require_finished(const Context& context, std::string_view what) {
 
 int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
-  common.check_outputs(own_outputs());
+  common.check_files(own_outputs(), own_inputs());
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
   std::vector<float> means;

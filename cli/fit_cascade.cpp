@@ -187,7 +187,7 @@ int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& option
     throw InputError("--checkpoint-every needs -o: that is the file it writes");
   }
   if (!stream_) return Method::run(common, options);
-  common.check_outputs();
+  common.check_files(own_outputs(), own_inputs());
   return run_stream(common, options);
 }
 

@@ -129,6 +129,7 @@ class ShareBoostMethod : public Method {
   }
   FitResult fit(FitInput& input) override;
   std::vector<NamedPath> own_outputs() const override { return {{"--plot", plot_}}; }
+  std::vector<NamedPath> own_inputs() const override { return {{"--groups", groups_}, {"--costs", costs_}}; }
   void write_own(const nlohmann::json& report) const override {
     if (!plot_.empty()) draw(report["rounds"]);
   }

@@ -27,6 +27,7 @@ class SharingMethod : public Method {
   ScalingKind default_scaling() const override { return ScalingKind::none; }
   void declare(OptionSet& options) override;
   int run(const CommonOptions& common, const nlohmann::json& options) override;
+  std::vector<NamedPath> own_inputs() const override { return {{"--competitor", stream_.competitor}}; }
   FitResult fit(FitInput&) override { throw Failure("sharing learns from a stream"); }
 
  private:
@@ -277,7 +278,11 @@ std::optional<Dataset> SharingMethod::learn(SharingStream& stream, const CommonO
   SharingModel& model = stream.model();
   LineSource source(common.train, monitor);
   std::optional<Dataset> rows, test;
-  if (!streams(source, common)) rows = read_rows(source, model, common, threads);
+  if (streams(source, common)) {
+    check_options(common.data.resolved(), Format::svmlight, source.name());
+  } else {
+    rows = read_rows(source, model, common, threads);
+  }
   if (!common.test.empty()) {
     test = read_for_model(model, common.test, common.data, true, threads);
     model.check_columns(*test);
@@ -335,7 +340,7 @@ nlohmann::json SharingMethod::report(SharingStream& stream, const std::optional<
 int SharingMethod::run(const CommonOptions& common, const nlohmann::json& options) {
   const auto start = std::chrono::steady_clock::now();
   check(common);
-  common.check_outputs();
+  common.check_files(own_outputs(), own_inputs());
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
   const nlohmann::json about = {{"method", name()}, {"options", options}};

@@ -34,6 +34,10 @@ class TreeLassoMethod : public Method {
     joint_.declare(options);
   }
   FitResult fit(FitInput& input) override;
+  std::vector<NamedPath> own_inputs() const override {
+    if (tree_ == "cluster" || tree_ == "random") return {};
+    return {{"--tree", tree_}};
+  }
 
  private:
   OutputTree tree_over(const JointData& data, std::uint64_t seed) const;

@@ -35,8 +35,8 @@ struct CommonOptions {
 
   void declare(CLI::App& app, OptionSet& options);
   /// Throws InputError if the model, the report or a method's own output could not be written, or would
-  /// replace what is read or another output.
-  void check_outputs(const std::vector<NamedPath>& own = {}) const;
+  /// replace what is read or another output, or if standard input is named twice.
+  void check_files(const std::vector<NamedPath>& own_outputs, const std::vector<NamedPath>& own_inputs) const;
   /// The bias as the user said, or the method's own default.
   bool bias_or(bool otherwise) const {
     return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;
@@ -85,7 +85,9 @@ class Method {
   virtual ScalingKind default_scaling() const { return ScalingKind::minmax; }
   /// Files it writes beside model and report.
   virtual std::vector<NamedPath> own_outputs() const { return {}; }
-  /// Writes them, once model and report are safe.
+  /// Files it reads beside the data; "-" is standard input.
+  virtual std::vector<NamedPath> own_inputs() const { return {}; }
+  /// Writes its own outputs, once model and report are safe.
   virtual void write_own(const nlohmann::json& /*report*/) const {}
   /// The whole of `fit METHOD`: read, learn, write. Methods that stream override it.
   virtual int run(const CommonOptions& common, const nlohmann::json& options);

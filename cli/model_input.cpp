@@ -15,9 +15,11 @@ namespace sharelearn::cli {
 namespace {
 
 /// Lines of features by name, as `fit sharing --names` takes them.
-Dataset read_named_lines(const std::string& path, bool any_format, bool labels_required, bool hashed) {
+Dataset read_named_lines(const std::string& path, const DataOptions& options, bool labels_required,
+                         bool hashed) {
   LineSource source(path);
-  if (any_format) require_named_lines(source);
+  if (options.format == "auto") require_named_lines(source);
+  check_options(options.resolved(), Format::svmlight, source.name());
   LineReaderOptions reading;
   reading.ids = FeatureIds::names;
   reading.label_required = labels_required;
@@ -58,9 +60,8 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
                        bool labels_required, ThreadPool& threads) {
   const auto* sharing = dynamic_cast<const SharingModel*>(&model);
   if (sharing != nullptr && sharing->features.by_name()) {
-    const bool any_format = options.format == "auto";
-    if (options.format == "svmlight" || (any_format && model.columns() == 0)) {
-      return read_named_lines(path, any_format, labels_required, sharing->features.hash_bits() > 0);
+    if (options.format == "svmlight" || (options.format == "auto" && model.columns() == 0)) {
+      return read_named_lines(path, options, labels_required, sharing->features.hash_bits() > 0);
     }
   }
   ReadOptions read = options.resolved();

@@ -31,9 +31,22 @@ void refuse_same(const NamedPath& output, const NamedPath& other) {
                                output.option, output.path, other.option));
 }
 
+void refuse_standard_input_twice(const std::vector<NamedPath>& inputs) {
+  const NamedPath* first = nullptr;
+  for (const NamedPath& input : inputs) {
+    if (input.path != "-") continue;
+    if (first != nullptr) {
+      throw InputError(fmt::format("{} and {}: both are standard input (-), which can be read only once",
+                                   first->option, input.option));
+    }
+    first = &input;
+  }
+}
+
 }  // namespace
 
 void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs) {
+  refuse_standard_input_twice(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].path.empty()) continue;
     require_writable(outputs[i].path);

@@ -13,8 +13,8 @@ struct NamedPath {
   std::string path;
 };
 
-/// Throws InputError if an output could not be written, would replace an input or another output,
-/// or two of them go to standard output.
+/// Throws InputError if an output could not be written, or would replace an input or another output, or if a
+/// standard stream ("-") is to be written or read twice.
 void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
 
 }  // namespace sharelearn::cli

@@ -61,7 +61,16 @@ void SharingStream::run_lines(LineSource& source) {
     model().lines = before + source.lines();
     maybe_checkpoint();
   }
+  require_features(source.name());
   finish(source.name(), source.lines());
+}
+
+// A file of another format can look like lines with a label and nothing else.
+void SharingStream::require_features(const std::string& source) {
+  if (any_feature_ || examples_before_ > 0 || model().examples == 0) return;
+  if (options_.follow || monitor_.cancelled()) return;
+  throw InputError(fmt::format("'{}': no line has a feature '{}', only labels", source,
+                               options_.names ? "name" : "index:value"));
 }
 
 // The end of a run. Input that cannot be the one meant is refused before anything is written.
@@ -101,6 +110,7 @@ void SharingStream::take_line(LineReader& reader, std::string_view line, Index n
     return;
   }
   if (example_.blank) return;
+  any_feature_ |= !example_.features.index.empty();
   if (example_.label.empty() && !options_.follow) {
     report_bad_line(source, number, {1, "expected a label, found none (--follow predicts such lines)"});
     return;

@@ -48,6 +48,7 @@ class SharingStream {
   void trial(const ExampleView& x, const std::string& label);
   void answer(Index predicted);
   void report_bad_line(const std::string& source, Index number, const LineProblem& problem);
+  void require_features(const std::string& source);
   void finish(const std::string& source, Index lines);
   void maybe_checkpoint();
   void save_checkpoint();
@@ -64,6 +65,7 @@ class SharingStream {
   LineExample example_;
   std::string last_text_, last_label_;  ///< labels repeat: the last one is not made canonical again
   std::vector<std::string> new_names_;  ///< of the line being read
+  bool any_feature_ = false;            ///< a line had one
   Index bad_lines_ = 0;
   Index since_checkpoint_ = 0;
   double learning_seconds_ = 0;

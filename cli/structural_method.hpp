@@ -17,6 +17,7 @@ class StructuralMethod : public Method {
  public:
   void declare(OptionSet& options) override;
   FitResult fit(FitInput& input) override;
+  std::vector<NamedPath> own_inputs() const override { return {{"--cost", cost_file_}}; }
   ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  protected:

@@ -66,10 +66,7 @@ class TransferCommand : public Command {
 Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const std::string& path,
                               ThreadPool& threads) const {
   Dataset data = read_for_model(model, path, data_options_, true, threads);
-  if (data.columns() != model.columns()) {
-    throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", path,
-                                 data.columns(), model.columns()));
-  }
+  require_columns(data, model.columns(), "the model was trained on");
   scaling.apply(data.x, threads);
   return data;
 }
@@ -149,8 +146,10 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
 
 int TransferCommand::run() {
   const auto start = std::chrono::steady_clock::now();
-  check_paths({{"-o", output_}, {"--report", report_}},
-              {{"MODEL", model_}, {"NEWTASKS", data_}, {"--test", test_}});
+  check_paths({{"-o", output_}, {"--report", report_}}, {{"MODEL", model_},
+                                                         {"NEWTASKS", data_},
+                                                         {"--test", test_},
+                                                         {"--labels", data_options_.read.labels_file}});
   const ModelPtr model = load_model(model_);
   ThreadPool threads(data_options_.threads);
   const auto monitor = terminal_monitor(quiet_);

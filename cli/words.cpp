@@ -138,6 +138,10 @@ void WordsCommand::check() const {
   std::vector<NamedPath> inputs;
   for (const std::string& root : roots_) inputs.push_back({"ROOT", root});
   check_paths({{"-o", output_}, {"--vocabulary", vocabulary_}}, inputs);
+  if (std::filesystem::exists(vocabulary_) && !std::filesystem::is_regular_file(vocabulary_)) {
+    throw InputError(fmt::format("--vocabulary {}: is no regular file, which could be read and then extended",
+                                 vocabulary_));
+  }
 }
 
 int WordsCommand::run() {

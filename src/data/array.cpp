@@ -175,10 +175,10 @@ void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, Thre
   }
   if (bad_row < x.rows()) {
     const bool is_missing = std::isnan(x(bad_row, bad_column));
-    throw InputError(
-        fmt::format("{}: row {}, column {} (counted from 0): {}", source.name(), bad_row, bad_column,
-                    is_missing ? "the value is missing (nan); --missing mean or --missing zero fills it in"
-                               : "expected a finite number within the range of float32, found infinity"));
+    throw InputError(fmt::format(
+        "{}: row {} (the first is 1), column {} (counted from 0): {}", source.name(), bad_row + 1, bad_column,
+        is_missing ? "the value is missing (nan); --missing mean or --missing zero fills it in"
+                   : "expected a finite number within the range of float32, found infinity"));
   }
   if (has_missing) fill_missing(x, missing, threads);
 }
@@ -234,7 +234,7 @@ LabelColumn read_labels(const ByteSource& source, const ArrayLayout& layout, Ind
       const std::string text = label_text(layout, bytes.data() + i * stride);
       if (is_missing_text(text)) {
         throw InputError(
-            fmt::format("{}: the label of row {} (counted from 0) is missing", source.name(), begin + i));
+            fmt::format("{}: the label of row {} (the first is 1) is missing", source.name(), begin + i + 1));
       }
       labels.add(text);
     }

@@ -8,13 +8,12 @@
 #include <optional>
 
 #include "data/labels.hpp"
+#include "data/name_list.hpp"
 #include "data/number.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::csv {
 namespace {
-
-constexpr std::size_t kMostNamesShown = 12;
 
 bool is_number(const std::string& text) {
   const std::string padded = text + std::string(text::kTextPadding, '\n');
@@ -25,6 +24,10 @@ bool is_number(const std::string& text) {
 
 bool is_text(const Field& field) {
   return !is_missing_text(field.text) && !is_number(field.text);
+}
+
+bool ends_field(const char* p, char separator) {
+  return at_line_end(p) || *p == separator || (separator == ' ' && *p == '\t');
 }
 
 /// The separator that occurs most often outside quotes; blanks if there is none of the others.
@@ -77,11 +80,9 @@ class ColumnFinder {
 
  private:
   std::string names() const {
-    std::string list = "one of";
-    for (std::size_t c = 0; c < std::min(first_.size(), kMostNamesShown); ++c) {
-      list += (c > 0 ? ", '" : " '") + first_[c].text + "'";
-    }
-    return list + (first_.size() > kMostNamesShown ? ", ..." : "") + " or a number";
+    std::vector<std::string> texts;
+    for (const Field& field : first_) texts.push_back(field.text);
+    return fmt::format("one of {} or a number", quoted_list(texts));
   }
   const ByteSource& source_;
   const std::vector<Field>& first_;
@@ -130,15 +131,24 @@ bool has_header(const Layout& layout, const std::vector<Field>& first, const std
   return any_text && !any_number;
 }
 
-/// Where data is to be predicted, a file with just the model's columns has no label.
-bool lacks_label(const Layout& layout, const ReadOptions& options) {
+/// The last column that has no other use holds the labels. But where data is to be predicted, a file with
+/// just the model's columns has none: just their names where both have names, else as many. Nor has a file
+/// of a single column.
+void assign_last_label(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
+                       bool named, const ReadOptions& options) {
   const auto features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
-  return !options.labels_required && options.columns > 0 && features == options.columns;
+  const bool as_many = !options.labels_required && options.columns > 0 && features == options.columns;
+  if (as_many && holds_names(layout, first, options.column_names)) return;
+  const auto last = std::find(layout.roles.rbegin(), layout.roles.rend(), Role::feature);
+  if (last == layout.roles.rend()) return;
+  *last = Role::label;
+  const bool both_have_names = !options.column_names.empty() && (named || has_header(layout, first, second));
+  if (as_many && (features == 1 || !both_have_names)) *last = Role::feature;
 }
 
 /// Gives the columns their roles; returns whether a column was found by its name.
-bool assign_roles(Layout& layout, const std::vector<Field>& first, const ReadOptions& options,
-                  const ByteSource& source) {
+bool assign_roles(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
+                  const ReadOptions& options, const ByteSource& source) {
   const ColumnFinder finder(source, first);
   bool named = false;
   layout.roles.assign(first.size(), Role::feature);
@@ -151,15 +161,11 @@ bool assign_roles(Layout& layout, const std::vector<Field>& first, const ReadOpt
   if (!options.task_column.empty()) {
     give_role(layout, finder.find(options.task_column, "task", named), Role::task, source);
   }
-  if (options.label_column == "none" || (options.label_column.empty() && lacks_label(layout, options)))
-    return named;
-  if (!options.label_column.empty()) {
+  if (options.label_column.empty()) {
+    assign_last_label(layout, first, second, named, options);
+  } else if (options.label_column != "none") {
     give_role(layout, finder.find(options.label_column, "label", named), Role::label, source);
-    return named;
   }
-  // The last column that has no other use.
-  const auto last = std::find(layout.roles.rbegin(), layout.roles.rend(), Role::feature);
-  if (last != layout.roles.rend()) *last = Role::label;
   return named;
 }
 
@@ -187,13 +193,18 @@ Field read_field(const char*& p, char separator) {
       if (*p == '"') ++p;  // a doubled quote stands for one
       field.text += *p++;
     }
-    field.open_quote = *p == '\n';
-    if (!field.open_quote) ++p;
-    p = separator == ' ' ? p : skip_space(p, separator);
-    // Text after the closing quote belongs to the field and makes it no number.
+    if (*p == '\n') {
+      field.fault = field.begin;
+      field.expected = "a closing quote (\") before the end of the line";
+    } else {
+      p = separator == ' ' ? p + 1 : skip_space(p + 1, separator);
+      if (!ends_field(p, separator)) {
+        field.fault = p;
+        field.expected = "a separator after the closing quote (a quote inside a field is doubled)";
+      }
+    }
   }
-  while (!at_line_end(p) && *p != '\n' && *p != separator && !(separator == ' ' && *p == '\t'))
-    field.text += *p++;
+  while (!ends_field(p, separator)) field.text += *p++;
   while (!field.text.empty() && is_space(field.text.back())) field.text.pop_back();
   return field;
 }
@@ -233,11 +244,11 @@ Layout detect_layout(const ByteSource& source, const ReadOptions& options) {
   layout.separator = detect_separator(lines[0]);
   const auto first = read_fields(lines[0], layout.separator);
   const auto second = lines.size() > 1 ? read_fields(lines[1], layout.separator) : std::vector<Field>{};
-  if (first.back().open_quote) {
-    throw TextFault(chunk.offset + (first.back().begin - chunk.begin),
-                    "expected a closing quote (\") before the end of the line");
+  for (const Field& field : first) {
+    if (field.fault == nullptr) continue;
+    throw TextFault(chunk.offset + (field.fault - chunk.begin), fmt::format("expected {}", field.expected));
   }
-  const bool named = assign_roles(layout, first, options, source);
+  const bool named = assign_roles(layout, first, second, options, source);
   layout.has_header =
       named || has_header(layout, first, second) || holds_names(layout, first, options.column_names);
   if (layout.has_header) {

@@ -31,7 +31,8 @@ struct Layout {
 struct Field {
   std::string text;
   const char* begin = nullptr;  ///< where it stands
-  bool open_quote = false;      ///< the line ended within quotes
+  const char* fault = nullptr;  ///< where its quotes are not as they should be; nullptr: nowhere
+  const char* expected = "";    ///< what should be there
 };
 
 inline bool is_space(char c) {

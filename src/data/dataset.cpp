@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
+#include "data/name_list.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -144,47 +146,69 @@ Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* k
   return tasks;
 }
 
-/// Where each of `names` stands in the data.
-std::vector<Index> places_of(const Dataset& data, const std::vector<std::string>& names,
-                             const std::string& whose) {
-  std::unordered_map<std::string_view, Index> place;
-  for (std::size_t j = 0; j < data.column_names.size(); ++j) {
-    if (!place.emplace(data.column_names[j], static_cast<Index>(j)).second) {
-      throw InputError(
-          fmt::format("{}: more than one column is called '{}', and they stand in another order than those "
-                      "of {}",
-                      data.source, data.column_names[j], whose));
-    }
-  }
-  std::vector<Index> places;
+using Places = std::unordered_map<std::string_view, Index>;
+
+/// Where each of `names`, which are those of `whose`, stands. Throws InputError if one stands twice.
+Places places_of(const std::vector<std::string>& names, const std::string& whose) {
+  Places place;
   for (std::size_t j = 0; j < names.size(); ++j) {
-    const auto found = place.find(names[j]);
-    if (found == place.end()) {
-      throw InputError(
-          fmt::format("{}: has no column '{}', which {} has; its column {} (counted from 0) is '{}' (is the "
-                      "label where --label-column says?)",
-                      data.source, names[j], whose, j, data.column_names[j]));
-    }
-    places.push_back(found->second);
+    if (place.emplace(names[j], static_cast<Index>(j)).second) continue;
+    throw InputError(
+        fmt::format("{}: more than one column is called '{}': columns in another order than in training, or "
+                    "others, cannot be told apart by their names",
+                    whose, names[j]));
   }
-  return places;
+  return place;
+}
+
+/// Those of `names` that have no place.
+std::vector<std::string> names_without(const Places& place, const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  std::copy_if(names.begin(), names.end(), std::back_inserter(result),
+               [&](const std::string& name) { return !place.contains(name); });
+  return result;
+}
+
+/// Throws InputError unless both name the same columns.
+void check_names(const Dataset& data, const Places& at_hand, const std::vector<std::string>& names,
+                 const std::string& whose) {
+  const auto missing = names_without(at_hand, names);
+  const auto more = names_without(places_of(names, whose), data.column_names);
+  const auto columns = [](const std::vector<std::string>& of) {
+    return fmt::format("column{} {}", of.size() == 1 ? "" : "s", quoted_list(of));
+  };
+  if (!missing.empty()) {
+    throw InputError(fmt::format(
+        "{}: has no {}, which {} has{}; the last column is the label unless --label-column names another",
+        data.source, columns(missing), whose,
+        more.empty() ? "" : fmt::format(", but the {}", columns(more))));
+  }
+  if (more.empty()) return;
+  throw InputError(fmt::format(
+      "{}: has the {}, which {} has not; --ignore-columns leaves columns out, --label-column names the label",
+      data.source, columns(more), whose));
 }
 
 }  // namespace
 
 void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose) {
   if (names.empty() || data.column_names.empty() || data.column_names == names) return;
-  if (names.size() != data.column_names.size()) {
-    throw InputError(fmt::format("{}: the data has {} columns, but {} has {}", data.source,
-                                 data.column_names.size(), whose, names.size()));
-  }
-  const std::vector<Index> places = places_of(data, names, whose);
+  const Places place = places_of(data.column_names, data.source);
+  check_names(data, place, names, whose);
   DenseMatrix ordered(data.rows(), data.columns());  // only CSV names columns
   for (Index j = 0; j < data.columns(); ++j) {
-    data.x.copy_column(places[static_cast<std::size_t>(j)], ordered.column(j));
+    data.x.copy_column(place.at(names[static_cast<std::size_t>(j)]), ordered.column(j));
   }
   data.x = std::move(ordered);
   data.column_names = names;
+}
+
+void require_columns(const Dataset& data, Index columns, const std::string& whose) {
+  if (data.columns() == columns) return;
+  throw InputError(fmt::format(
+      "{}: the data has {} columns, but {} {}{}", data.source, data.columns(), whose, columns,
+      data.x.is_sparse() ? ""
+                         : " (CSV: --ignore-columns leaves columns out, --label-column names the label)"));
 }
 
 void sort_labels(std::vector<std::string>& names) {

@@ -23,7 +23,8 @@ using ReadMore = std::function<Index(char* out, Index count)>;
 void gunzip(std::string_view head, const ReadMore& read_more, const std::string& name, Index max_bytes,
             ByteBuffer& out);
 
-/// Unpacks a raw deflate stream (of a zip archive) to exactly `size` bytes.
-void inflate_raw(std::string_view packed, const std::string& name, Index size, ByteBuffer& out);
+/// Unpacks a raw deflate stream (of a zip archive) to at most `size` bytes; false if it is damaged, cut off
+/// or gives more.
+bool inflate_raw(std::string_view packed, Index size, ByteBuffer& out);
 
 }  // namespace sharelearn

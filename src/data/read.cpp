@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <new>
 
 #include "data/readers.hpp"
@@ -78,13 +79,34 @@ void check_line_ends(const ByteSource& source) {
                   source.name()));
 }
 
-/// Text holds its labels itself.
-void refuse_label_file(const ByteSource& source, const ReadOptions& options, const char* format,
-                       const char* where) {
-  if (options.labels_file.empty()) return;
-  throw InputError(fmt::format("'{}' is {}, and its labels are {}: leave --labels {} out", source.name(),
-                               format, where, options.labels_file));
-}
+/// An option that a format has no use for, and why.
+struct Unused {
+  Format format;
+  const char* format_name;
+  const char* option;
+  std::string ReadOptions::*value;
+  const char* why;
+};
+
+constexpr std::array kUnused{
+    Unused{Format::svmlight, "svmlight", "--labels", &ReadOptions::labels_file,
+           "its labels are the first word of each line"},
+    Unused{Format::svmlight, "svmlight", "--label-column", &ReadOptions::label_column,
+           "its labels are the first word of each line"},
+    Unused{Format::svmlight, "svmlight", "--weight-column", &ReadOptions::weight_column,
+           "it has no row weights"},
+    Unused{Format::svmlight, "svmlight", "--task-column", &ReadOptions::task_column,
+           "its tasks are named by qid:"},
+    Unused{Format::csv, "CSV", "--labels", &ReadOptions::labels_file,
+           "its labels are one of its columns (--label-column)"},
+    Unused{Format::idx, "IDX", "--label-column", &ReadOptions::label_column,
+           "its labels are in a file of their own (--labels)"},
+    Unused{Format::idx, "IDX", "--weight-column", &ReadOptions::weight_column, "it has no row weights"},
+    Unused{Format::idx, "IDX", "--task-column", &ReadOptions::task_column, "it has no tasks"},
+    Unused{Format::npy, "NPY", "--weight-column", &ReadOptions::weight_column,
+           "row weights are an array 'weight' of NPZ"},
+    Unused{Format::npy, "NPY", "--task-column", &ReadOptions::task_column, "it has no tasks"},
+};
 
 }  // namespace
 
@@ -101,6 +123,26 @@ Format detect_format(const ByteSource& source) {
   return looks_like_svmlight(source) ? Format::svmlight : Format::csv;
 }
 
+void check_options(const ReadOptions& options, Format format, const std::string& name) {
+  for (const Unused& unused : kUnused) {
+    const std::string& value = options.*unused.value;
+    const bool no_labels =
+        format == Format::idx && unused.value == &ReadOptions::label_column && value == "none";
+    if (unused.format != format || value.empty() || no_labels) continue;
+    throw InputError(fmt::format("'{}' is {}, and {}: leave {} {} out", name, unused.format_name, unused.why,
+                                 unused.option, value));
+  }
+  if (format != Format::csv && !options.ignore_columns.empty()) {
+    throw InputError(fmt::format("'{}': only columns of CSV can be left out by --ignore-columns", name));
+  }
+  if (!options.labels_file.empty() && !options.label_column.empty()) {
+    throw InputError(
+        fmt::format("'{}': its labels are either in a file (--labels) or one of its columns "
+                    "(--label-column): leave one of the two out",
+                    name));
+  }
+}
+
 Dataset read_dataset(const std::string& path, const ReadOptions& options, ThreadPool& threads) {
   return read_dataset(ByteSource(path, options.max_bytes), path, options, threads);
 }
@@ -108,10 +150,10 @@ Dataset read_dataset(const std::string& path, const ReadOptions& options, Thread
 Dataset read_dataset(const ByteSource& source, const std::string& path, const ReadOptions& options,
                      ThreadPool& threads) {
   const Format format = options.format == Format::automatic ? detect_format(source) : options.format;
+  check_options(options, format, source.name());
   try {
     switch (format) {
       case Format::svmlight:
-        refuse_label_file(source, options, "svmlight", "the first word of each line");
         check_line_ends(source);
         return read_svmlight(source, options, threads);
       case Format::idx:
@@ -119,7 +161,6 @@ Dataset read_dataset(const ByteSource& source, const std::string& path, const Re
       case Format::npy:
         return read_npy(source, path, options, threads);
       default:
-        refuse_label_file(source, options, "CSV", "one of its columns (--label-column)");
         check_line_ends(source);
         return read_csv(source, options, threads);
     }

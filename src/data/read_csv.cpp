@@ -170,10 +170,8 @@ class ChunkParser {
 
   Field read(const char*& p, Index column) const {
     Field field = csv::read_field(p, layout_.separator);
-    if (field.open_quote) {
-      fail(field.begin, fmt::format("expected a closing quote (\") before the end of the line in {}",
-                                    layout_.column_text(column)));
-    }
+    if (field.fault != nullptr)
+      fail(field.fault, fmt::format("expected {} in {}", field.expected, layout_.column_text(column)));
     return field;
   }
 

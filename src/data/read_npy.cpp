@@ -202,8 +202,8 @@ std::vector<double> read_weights(const ByteSource& source, Index rows, ThreadPoo
   std::vector<double> weights;
   for (const float value : values.column_span(0)) {
     if (value < 0) {
-      fail(source,
-           fmt::format("expected weights of at least 0, found {} in row {}", value, weights.size() + 1));
+      fail(source, fmt::format("expected weights of at least 0, found {} in row {} (the first is 1)", value,
+                               weights.size() + 1));
     }
     weights.push_back(static_cast<double>(value));
   }

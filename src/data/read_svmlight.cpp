@@ -277,6 +277,11 @@ Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, Thre
   if (rows > Index{std::numeric_limits<std::uint32_t>::max()}) {
     throw InputError(fmt::format("'{}' holds {} rows: expected fewer than 2^32", source.name(), rows));
   }
+  // A file of another format can look like lines with a label and nothing else.
+  if (columns == 0 && options.labels_required) {
+    throw InputError(fmt::format("'{}': no line has a feature 'index:value', only labels; is it svmlight?",
+                                 source.name()));
+  }
   check_columns(source, columns, entries);
   Dataset data;
   SparseMatrix x = to_columns(parts, rows, columns, entries, threads);

@@ -50,6 +50,12 @@ Index regular_size(int file) {
   return ::lseek(file, 0, SEEK_CUR) == 0 ? static_cast<Index>(status.st_size) : -1;
 }
 
+/// Devices such as /dev/zero and /dev/full never end; what is typed at a terminal does.
+bool may_be_endless(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && S_ISCHR(status.st_mode) && ::isatty(file) == 0;
+}
+
 /// Closes the file unless it is released.
 struct FileHolder {
   int file;
@@ -79,6 +85,7 @@ ByteSource::ByteSource(const std::string& path, Index max_bytes)
   char magic[2] = {};
   const Index got = read_some(holder.file, name_, magic, 2);
   if (got == 0) throw InputError(fmt::format("'{}' is empty: expected data", name_));
+  if (may_be_endless(holder.file)) throw InputError(fmt::format("'{}' is a device, not a data file", name_));
   if (is_gzip({magic, static_cast<std::size_t>(got)})) {
     gunzip(
         {magic, 2}, [&](char* out, Index count) { return read_some(holder.file, name_, out, count); }, name_,

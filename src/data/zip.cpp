@@ -1,6 +1,7 @@
 #include "data/zip.hpp"
 
 #include <fmt/core.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <string_view>
@@ -22,6 +23,11 @@ constexpr Index kSeeElsewhere = 0xFFFFFFFF;
 
 [[noreturn]] void fail(const ByteSource& archive) {
   throw InputError(fmt::format("'{}': the NPZ (zip) archive is cut off or damaged", archive.name()));
+}
+
+[[noreturn]] void fail(const ByteSource& archive, const ZipMember& member, const char* fault) {
+  throw InputError(fmt::format("'{}': the member '{}' of the NPZ (zip) archive is damaged: {}",
+                               archive.name(), member.name, fault));
 }
 
 /// Little-endian numbers at checked places.
@@ -99,6 +105,7 @@ std::vector<ZipMember> list_zip(const ByteSource& archive) {
     const Index name = record.number(28, 2), extra = record.number(30, 2), comment = record.number(32, 2);
     ZipMember member;
     member.method = static_cast<int>(record.number(10, 2));
+    member.checksum = record.number(16, 4);
     member.packed_size = record.number(20, 4);
     member.size = record.number(24, 4);
     member.header_offset = record.number(42, 4);
@@ -125,13 +132,18 @@ ByteBuffer extract(const ByteSource& archive, const ZipMember& member, Index max
     bytes.grown(member.packed_size);
   } else if (member.method == 8) {
     const Record packed(archive, begin, member.packed_size);
-    inflate_raw(packed.text(), fmt::format("{}/{}", archive.name(), member.name), member.size, bytes);
+    if (!inflate_raw(packed.text(), member.size, bytes)) fail(archive, member, "it cannot be unpacked");
   } else {
     throw InputError(
         fmt::format("'{}': member '{}' is packed in a way that is not supported; expected numpy.savez or "
                     "numpy.savez_compressed",
                     archive.name(), member.name));
   }
+  if (bytes.size() != member.size) fail(archive, member, "its size is not the one that the archive names");
+  const auto checksum =
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<z_size_t>(bytes.size()));
+  if (static_cast<Index>(checksum) != member.checksum)
+    fail(archive, member, "its checksum (CRC-32) does not match its bytes");
   return bytes;
 }
 

@@ -14,12 +14,14 @@ struct ZipMember {
   Index packed_size = 0;
   Index size = 0;
   Index header_offset = 0;
+  Index checksum = 0;  ///< CRC-32 of the unpacked bytes
 };
 
 /// Throws InputError where the archive is cut off or no zip.
 std::vector<ZipMember> list_zip(const ByteSource& archive);
 
-/// The bytes of a member, at most `max_bytes`.
+/// The bytes of a member, at most `max_bytes`. Throws InputError unless their number and checksum are as the
+/// archive says.
 ByteBuffer extract(const ByteSource& archive, const ZipMember& member, Index max_bytes);
 
 }  // namespace sharelearn

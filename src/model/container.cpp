@@ -5,6 +5,8 @@
 #include <xxhash.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -35,12 +37,21 @@ constexpr std::array kKinds{
     Entry{"sharing", SharingModel::read},
 };
 
+/// The whole of a model file; of another the first bytes only, as a device may have no end.
 std::string read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("{}: cannot open it as a model file", path));
+  int reason = file ? 0 : errno;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) reason = EISDIR;
+  if (!file || reason != 0) {
+    throw InputError(fmt::format("{}: cannot open it as a model file: {}", path, std::strerror(reason)));
   }
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string bytes(kMagic.size(), '\0');
+  file.read(bytes.data(), std::ssize(bytes));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes == kMagic) {
+    bytes.append(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
   if (file.bad()) throw Failure(fmt::format("{}: cannot read the model file", path));
   return bytes;
 }

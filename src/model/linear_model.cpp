@@ -19,9 +19,7 @@ std::vector<Index> first_columns(const std::vector<FeaturePtr>& features) {
 }
 
 void check_fits(const LinearModel& model, const Dataset& data) {
-  if (data.columns() == model.input_columns) return;
-  throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", data.source,
-                               data.columns(), model.input_columns));
+  require_columns(data, model.input_columns, "the model was trained on");
 }
 
 /// Weights of the stages in use, added up: [design column][output]; and which columns have any.

@@ -268,8 +268,7 @@ void SharingModel::check_columns(const Dataset& data) const {
   const bool unscaled = scaling.is_identity();
   const bool by_name = features.by_name() && !data.column_names.empty();
   if (any_number || (unscaled && (data.x.is_sparse() || by_name))) return;
-  throw InputError(fmt::format("{}: the data has {} columns, but the model was trained on {}", data.source,
-                               data.columns(), columns()));
+  require_columns(data, columns(), "the model was trained on");
 }
 
 std::vector<std::uint32_t> SharingModel::ids_of_columns(const Dataset& data) const {

@@ -18,6 +18,7 @@ using test::bytes_of;
 using test::gzipped;
 using test::npy;
 using test::TemporaryFolder;
+using test::zip;
 
 struct Bad {
   const char* name;     ///< of the test
@@ -89,6 +90,12 @@ std::vector<Bad> bad_svmlight() {
       {"not_available_as_value", "1 1:1\n1 2:NA 3:1\n", ":2:5:", "the value is missing ('NA')"},
       {"carriage_returns_alone", "1 1:1\r2 2:1\r", "", "carriage return alone"},
       {"labels_of_their_own", "1 1:1\n2 2:1\n", "", "leave --labels y.npy out", {.labels_file = "y.npy"}},
+      {"no_features", "1,2,a\n3,4,b\n", "", "no line has a feature 'index:value'", as_svmlight},
+      {"no_features_but_tasks", "1 qid:1\n2 qid:2\n", "", "no line has a feature 'index:value'"},
+      {"label_column", "1 1:1\n", "", "leave --label-column none out", {.label_column = "none"}},
+      {"weight_column", "1 1:1\n", "", "leave --weight-column w out", {.weight_column = "w"}},
+      {"task_column", "1 1:1\n", "", "tasks are named by qid:", {.task_column = "t"}},
+      {"ignored_columns", "1 1:1\n", "", "only columns of CSV", {.ignore_columns = {"0"}}},
   };
 }
 
@@ -111,6 +118,18 @@ std::vector<Bad> bad_csv() {
       {"label_missing_in_a_row", "1,2,a\n3,4,\n", ":2:5:", "the label in column 2"},
       {"open_quote", "1,2,\"a\n3,4,b\n", ":1:5:", "closing quote"},
       {"open_quote_later", "1,2,a\n3,\"4,b\n", ":2:3:", "closing quote"},
+      {"text_after_a_quote_in_a_label", "1,2,a\n3,4,\"b\"x\n",
+       ":2:8:", "a separator after the closing quote"},
+      {"text_after_a_quote_in_a_value", "1,2,a\n3,\"2\" 3,b\n", ":2:7:", "in column 1 (counted from 0)"},
+      {"text_after_a_quote_in_a_header", "\"u\"x,v,k\n1,2,a\n",
+       ":1:4:", "a separator after the closing quote"},
+      {"text_after_a_quote_among_blanks", "1 2 a\n3 \"2\"3 b\n",
+       ":2:6:", "a separator after the closing quote"},
+      {"text_after_a_quote_in_an_ignored_column",
+       "1,2,a\n\"1\"2,2,b\n",
+       ":2:4:",
+       "a separator after the closing quote",
+       {.ignore_columns = {"0"}}},
       {"header_without_rows", "u,v,k\n", "", "header but no rows"},
       {"blank_lines_only", "\n\n \n", "", "holds no rows"},
       {"one_column", "1\n2\n3\n", "", "no column of features", as_csv},
@@ -165,12 +184,12 @@ std::vector<Bad> bad_arrays() {
       {"npy_of_unknown_version", npy("<f4", "(2, 2)", floats, false, 9), "", "version 1 to 3"},
       {"npy_with_nan",
        npy("<f4", "(2, 2)", bytes_of<float>({1, 2, std::numeric_limits<float>::quiet_NaN(), 4})),
-       ": row 1, column 0", "--missing"},
+       ": row 2 (the first is 1), column 0 (counted from 0)", "--missing"},
       {"npy_without_a_label",
        npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, std::numeric_limits<float>::quiet_NaN()})), "",
-       "the label of row 1 (counted from 0) is missing"},
-      {"npy_with_infinity", npy("<f8", "(1, 2)", bytes_of<double>({1e300, 0})), ": row 0, column 0",
-       "finite"},
+       "the label of row 2 (the first is 1) is missing"},
+      {"npy_with_infinity", npy("<f8", "(1, 2)", bytes_of<double>({1e300, 0})),
+       ": row 1 (the first is 1), column 0", "finite"},
       {"npy_without_labels", npy("<f4", "(4,)", floats), "", "found no labels"},
       {"npy_label_column_beyond",
        npy("<f4", "(2, 2)", floats),
@@ -178,6 +197,30 @@ std::vector<Bad> bad_arrays() {
        "expected a number from 0 to 1",
        {.label_column = "2"}},
       {"npy_of_text", npy("|S4", "(2, 2)", floats), "", "expected numbers, found text"},
+      {"idx_label_column", idx + "abcd", "", "leave --label-column 1 out", {.label_column = "1"}},
+      {"idx_weight_column", idx + "abcd", "", "leave --weight-column 1 out", {.weight_column = "1"}},
+      {"idx_task_column", idx + "abcd", "", "leave --task-column 1 out", {.task_column = "1"}},
+      {"idx_ignored_columns", idx + "abcd", "", "only columns of CSV", {.ignore_columns = {"1"}}},
+      {"npy_weight_column",
+       npy("<f4", "(2, 2)", floats),
+       "",
+       "an array 'weight' of NPZ",
+       {.weight_column = "1"}},
+      {"npy_task_column",
+       npy("<f4", "(2, 2)", floats),
+       "",
+       "leave --task-column 1 out",
+       {.task_column = "1"}},
+      {"npy_ignored_columns",
+       npy("<f4", "(2, 2)", floats),
+       "",
+       "only columns of CSV",
+       {.ignore_columns = {"1"}}},
+      {"npy_labels_twice",
+       npy("<f4", "(2, 2)", floats),
+       "",
+       "leave one of the two out",
+       {.label_column = "0", .labels_file = "y"}},
   };
 }
 
@@ -226,6 +269,12 @@ TEST(bad_data, names_a_folder) {
   }
 }
 
+TEST(bad_data, is_not_read_from_a_device_without_an_end) {
+  ThreadPool threads(1);
+  EXPECT_THROW(read_dataset("/dev/zero", {}, threads), InputError);
+  EXPECT_THROW(read_bytes("/dev/full", 1), InputError);
+}
+
 TEST(bad_data, names_labels_that_do_not_match) {
   const TemporaryFolder folder;
   ThreadPool threads(1);
@@ -270,7 +319,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values("1 1:1 3:-2.5e3\n-1,2 qid:x 2:0.25 # c\n 7:1\n", "\"a\",b,kind\n1,2.5,\"x\"\n-3,?,y\n",
                     std::string("\0\0\x0D\x02", 4) + big_endian(2) + big_endian(1) + "abcdefgh",
                     npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4})),
-                    npy("<U1", "(2,)", "a\0\0\0b\0\0\0", true, 2), gzipped("1,2,a\n3,4,b\n")));
+                    npy("<U1", "(2,)", "a\0\0\0b\0\0\0", true, 2), gzipped("1,2,a\n3,4,b\n"),
+                    zip({{"x.npy", npy("<f4", "(2, 1)", bytes_of<float>({1, 2}))}}, true)));
 
 }  // namespace
 }  // namespace sharelearn

@@ -61,7 +61,31 @@ TEST(order_columns, names_what_is_missing_or_cannot_be_told_apart) {
             std::string::npos);
   EXPECT_NE(message({"a", "b", "a"}, {"a", "a", "b"}).find("more than one column is called 'a'"),
             std::string::npos);
-  EXPECT_NE(message({"a", "b"}, {"a"}).find("2 columns, but the model has 1"), std::string::npos);
+  EXPECT_NE(message({"a", "b"}, {"a", "a"}).find("the model: more than one column is called 'a'"),
+            std::string::npos);
+  EXPECT_NE(
+      message({"a"}, {"a", "b", "c"}).find("set: has no columns 'b', 'c', which the model has; the last"),
+      std::string::npos);
+  EXPECT_NE(
+      message({"a", "x"}, {"a", "b"}).find("has no column 'b', which the model has, but the column 'x'"),
+      std::string::npos);
+  EXPECT_NE(
+      message({"a", "b"}, {"a"}).find("set: has the column 'b', which the model has not; --ignore-columns"),
+      std::string::npos);
+}
+
+TEST(require_columns, says_how_many_there_are_and_should_be) {
+  const Dataset data = with_columns({"a", "b"});
+  require_columns(data, 2, "the model has");
+  try {
+    require_columns(data, 3, "the model has");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(
+        std::string(error.what()).find("set: the data has 2 columns, but the model has 3 (CSV: --ignore"),
+        std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Classes, numbers_are_ordered_as_numbers) {

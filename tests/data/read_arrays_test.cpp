@@ -14,6 +14,7 @@ using test::big_endian;
 using test::bytes_of;
 using test::npy;
 using test::TemporaryFolder;
+using test::zip;
 using Names = std::vector<std::string>;
 using Ids = std::vector<std::int32_t>;
 
@@ -56,6 +57,7 @@ TEST(read_idx, takes_labels_from_the_file_named) {
             (Names{"cat", "dog"}));
   EXPECT_EQ(read(images, {.labels_file = folder.file("l.idx", two_labels)}).label.names, (Names{"7", "3"}));
   EXPECT_TRUE(read(images, {.labels_required = false}).label.empty());
+  EXPECT_TRUE(read(images, {.label_column = "none"}).label.empty());
 }
 
 TEST(read_idx, reads_every_type) {
@@ -148,26 +150,6 @@ TEST(read_npy, fills_missing_values) {
   EXPECT_EQ(data.x.dense()(1, 0), 3);
 }
 
-/// A zip archive of stored members, as numpy.savez writes it.
-std::string zip(const std::vector<std::pair<std::string, std::string>>& members) {
-  const auto little = [](std::size_t value, int bytes) {
-    std::string out;
-    for (int i = 0; i < bytes; ++i, value >>= 8) out += static_cast<char>(value);
-    return out;
-  };
-  std::string out, directory;
-  for (const auto& [name, content] : members) {
-    const std::string sizes =
-        little(0, 4) + little(content.size(), 4) + little(content.size(), 4) + little(name.size(), 2);
-    directory += "PK\x01\x02" + little(20, 2) + little(20, 2) + little(0, 8) + sizes + little(0, 12) +
-                 little(out.size(), 4) + name;
-    out += "PK\x03\x04" + little(20, 2) + little(0, 8) + sizes + little(0, 2) + name + content;
-  }
-  const std::size_t begin = out.size();
-  return out + directory + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) +
-         little(members.size(), 2) + little(directory.size(), 4) + little(begin, 4) + little(0, 2);
-}
-
 TEST(read_npz, takes_x_and_y) {
   const TemporaryFolder folder;
   const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
@@ -196,6 +178,64 @@ TEST(read_npz, takes_a_single_array_with_the_label_last) {
   const TemporaryFolder folder;
   const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
   EXPECT_EQ(read(folder.file("d.npz", zip({{"arr_0.npy", x}}))).label.names, (Names{"2", "4"}));
+}
+
+TEST(read_npz, unpacks_members) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  EXPECT_EQ(row(read(folder.file("d.npz", zip({{"arr_0.npy", x}}, true))), 1), (std::vector<float>{3}));
+}
+
+std::string message_of(const std::string& path) {
+  try {
+    read(path);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(read_npz, refuses_a_member_with_any_bit_wrong) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  const std::string y = npy("|i1", "(2,)", "\x01\xFF");
+  for (const bool packed : {false, true}) {
+    const std::string whole = zip({{"x.npy", x}, {"y.npy", y}}, packed);
+    const std::size_t begin = 30 + 5, end = whole.find("PK\x03\x04", begin);  // of the bytes of x.npy
+    const std::size_t padded = packed ? 1 : 0;  // the last byte may hold bits that mean nothing
+    for (std::size_t at = begin; at < end - padded; ++at) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+      const std::string message = message_of(folder.file("d.npz", damaged));
+      EXPECT_NE(message.find("d.npz': the member 'x.npy' of the NPZ (zip) archive is damaged"),
+                std::string::npos)
+          << at << ": " << message;
+    }
+  }
+}
+
+TEST(read_npz, refuses_a_member_of_another_size_or_checksum_than_its_entry_names) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  for (const bool packed : {false, true}) {
+    std::string archive = zip({{"x.npy", x}}, packed);
+    const std::size_t entry = archive.rfind("PK\x01\x02");
+    ++archive[entry + 16];
+    EXPECT_NE(message_of(folder.file("d.npz", archive)).find("checksum (CRC-32)"), std::string::npos);
+    --archive[entry + 16];
+    ++archive[entry + 24];
+    EXPECT_NE(message_of(folder.file("d.npz", archive)).find("its size"), std::string::npos);
+  }
+}
+
+TEST(read_npz, counts_rows_from_one_in_messages_as_npy_does) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 1)", bytes_of<float>({1, 2}));
+  const std::string y = npy("|i1", "(2,)", "\x01\xFF");
+  const std::string weight = npy("<f8", "(2,)", bytes_of<double>({0.5, -3}));
+  EXPECT_NE(message_of(folder.file("d.npz", zip({{"x.npy", x}, {"y.npy", y}, {"weight.npy", weight}})))
+                .find("found -3 in row 2 (the first is 1)"),
+            std::string::npos);
 }
 
 TEST(read_npz, names_what_is_wrong) {

@@ -143,6 +143,17 @@ TEST(read_csv, reads_data_without_labels_for_prediction) {
   EXPECT_EQ(read_text("1,2\n3,4\n", {.label_column = "none"}).columns(), 2);
 }
 
+TEST(read_csv, tells_by_the_names_whether_data_to_predict_has_labels) {
+  const ReadOptions of_model{.columns = 3, .column_names = {"u", "v", "w"}, .labels_required = false};
+  const Dataset lacks_one = read_text("u,v,kind\n1,2,red\n3,4,blue\n", of_model);
+  EXPECT_EQ(lacks_one.column_names, (Names{"u", "v"}));
+  EXPECT_EQ(lacks_one.label.names, (Names{"red", "blue"}));
+  EXPECT_EQ(read_text("w,v,u\n1,2,3\n", of_model).column_names, (Names{"w", "v", "u"}));
+  EXPECT_EQ(read_text("1,2,3\n4,5,6\n", of_model).columns(), 3);
+  const ReadOptions single{.columns = 1, .column_names = {"u"}, .labels_required = false};
+  EXPECT_EQ(read_text("v\n1\n2\n", single).column_names, (Names{"v"}));
+}
+
 TEST(read_csv, round_trips_and_is_the_same_for_any_number_of_threads) {
   Random random(4);
   std::string text = "a,b,c,d,e,label\n";

@@ -57,6 +57,14 @@ TEST(read_svmlight, reads_windows_line_ends_and_a_last_line_without_one) {
   EXPECT_EQ(data.columns(), 2);
 }
 
+TEST(read_svmlight, takes_rows_without_features_where_others_or_a_model_have_them) {
+  EXPECT_EQ(read_text("1\n2 1:1\n3\n").rows(), 3);
+  const Dataset data = read_text("1\n2,3\n", {.format = Format::svmlight, .columns = 4});
+  EXPECT_EQ(data.rows(), 2);
+  EXPECT_EQ(data.columns(), 4);
+  EXPECT_EQ(read_text("1\n", {.format = Format::svmlight, .labels_required = false}).rows(), 1);
+}
+
 TEST(read_svmlight, has_at_least_the_columns_asked_for) {
   EXPECT_EQ(read_text("1 2:1\n0 1:1\n", {.columns = 10}).columns(), 10);
   EXPECT_EQ(read_text("1 20:1\n0 1:1\n", {.columns = 10}).columns(), 20);

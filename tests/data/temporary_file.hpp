@@ -8,6 +8,8 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sharelearn::test {
 
@@ -65,6 +67,29 @@ inline std::string npy(const std::string& type, const std::string& shape, std::s
   out += static_cast<char>(header.size() >> 8);
   if (version > 1) out += std::string(2, '\0');
   return out + header + std::string(elements);
+}
+
+/// A zip archive as numpy.savez writes it, or numpy.savez_compressed (`packed`).
+inline std::string zip(const std::vector<std::pair<std::string, std::string>>& members, bool packed = false) {
+  const auto little = [](std::size_t value, int bytes) {
+    std::string out;
+    for (int i = 0; i < bytes; ++i, value >>= 8) out += static_cast<char>(value);
+    return out;
+  };
+  std::string out, directory;
+  for (const auto& [name, content] : members) {
+    const std::string gzip = gzipped(content);
+    const std::string data = packed ? gzip.substr(10, gzip.size() - 18) : content;  // without head and tail
+    const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
+    const std::string about = little(packed ? 8 : 0, 2) + little(0, 4) + little(checksum, 4) +
+                              little(data.size(), 4) + little(content.size(), 4) + little(name.size(), 2);
+    directory += "PK\x01\x02" + little(20, 2) + little(20, 2) + little(0, 2) + about + little(0, 12) +
+                 little(out.size(), 4) + name;
+    out += "PK\x03\x04" + little(20, 2) + little(0, 2) + about + little(0, 2) + name + data;
+  }
+  const std::size_t begin = out.size();
+  return out + directory + "PK\x05\x06" + little(0, 4) + little(members.size(), 2) +
+         little(members.size(), 2) + little(directory.size(), 4) + little(begin, 4) + little(0, 2);
 }
 
 /// The bytes of numbers as they are in memory.

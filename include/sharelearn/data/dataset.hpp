@@ -32,6 +32,9 @@ struct Dataset {
 /// none. Throws InputError unless both name the same columns; `whose` says whose `names` are.
 void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose);
 
+/// Throws InputError unless the data has so many columns; `whose` says who has them, as "the model has".
+void require_columns(const Dataset& data, Index columns, const std::string& whose);
+
 /// The rows named, in that order, with their labels, tasks and weights.
 Dataset select_rows(const Dataset& data, std::span<const Index> rows);
 

@@ -16,9 +16,10 @@ enum class Missing { error, mean, zero, keep };
 
 struct ReadOptions {
   Format format = Format::automatic;
-  std::string label_column = {};   ///< CSV: name or number from 0; empty: the last. "none": no label
-  std::string weight_column = {};  ///< CSV: name or number; empty: no weights
-  std::string task_column = {};    ///< CSV: name or number; empty: no tasks
+  /// CSV: name or number from 0, NPY: number; empty: the last. "none", of IDX too: no label
+  std::string label_column = {};
+  std::string weight_column = {};                ///< CSV: name or number; empty: no weights
+  std::string task_column = {};                  ///< CSV: name or number; empty: no tasks
   std::vector<std::string> ignore_columns = {};  ///< CSV: names or numbers
   std::string labels_file = {};  ///< IDX/NPY: where the labels are; empty: found beside the images
   Missing missing = Missing::error;
@@ -31,6 +32,10 @@ struct ReadOptions {
 /// Reads all of `path` ("-": standard input). Throws InputError with file, line, column and what was
 /// expected.
 Dataset read_dataset(const std::string& path, const ReadOptions& options, ThreadPool& threads);
+
+/// Throws InputError if an option is given that data of the format, which is known, cannot honour: labels,
+/// weights, tasks and ignored columns where it has no such thing. `name` is the data's, for the message.
+void check_options(const ReadOptions& options, Format format, const std::string& name);
 
 /// The whole of a file or standard input, unpacked where it is gzip. Throws InputError.
 std::vector<char> read_bytes(const std::string& path, Index max_bytes);

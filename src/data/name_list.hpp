@@ -1,0 +1,20 @@
+// Names of columns in a message.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace sharelearn {
+
+/// 'a', 'b', and so on; of many the first.
+inline std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 12;
+  std::string list;
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) {
+    list += (i > 0 ? ", '" : "'") + names[i] + "'";
+  }
+  return list + (names.size() > most ? ", ..." : "");
+}
+
+}  // namespace sharelearn
