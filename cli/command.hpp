@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,6 +65,9 @@ struct ModelInput {
   void check_output(const NamedPath& output) const;
 };
 
+/// Reads a data set with the options given.
+using Reading = std::function<Dataset(const ReadOptions&)>;
+
 /// What data must be like to go with data read before, or with the model made of it.
 struct Columns {
   Index count = 0;
@@ -75,6 +79,8 @@ struct Columns {
 /// Reads more data: svmlight rows get at least as many columns, CSV columns their order by name, and missing
 /// values the means of the columns.
 Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions options, ThreadPool& threads);
+/// The same of a stream that was looked at: it cannot be opened again.
+Dataset read_alike(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads);
 
 /// Reads data that a model shall be used on. Columns of sparse data that the model has not met are dropped.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,

@@ -36,6 +36,7 @@ class FitCommand : public Command {
       if (!entry->app->parsed()) continue;
       nlohmann::json options = entry->options->values();
       options["scale"] = name_of(entry->common.scaling(entry->method->default_scaling()));
+      options["bias"] = entry->common.bias_or(entry->method->default_bias());
       return entry->method->run(entry->common, options);
     }
     return 2;
@@ -50,18 +51,6 @@ class FitCommand : public Command {
   };
   std::vector<std::unique_ptr<Entry>> entries_;
 };
-
-/// The training set, and the means that stand for missing values, here and wherever the model is used.
-Dataset read_train(const std::string& path, ReadOptions read, std::vector<float>& means,
-                   ThreadPool& threads) {
-  const bool fill = read.missing == Missing::mean;
-  if (fill) read.missing = Missing::keep;
-  Dataset train = read_dataset(path, read, threads);
-  if (!fill) return train;
-  means = column_means(train.x, threads);
-  fill_missing(train.x, means, threads);
-  return train;
-}
 
 void read_test(FitInput& input, const std::vector<float>& means) {
   const std::string& path = input.common.test;
@@ -161,6 +150,16 @@ void CommonOptions::check_files(const std::vector<NamedPath>& own_outputs,
   check_paths(outputs, inputs);
 }
 
+Dataset read_train(const Reading& read, ReadOptions options, std::vector<float>& means, ThreadPool& threads) {
+  const bool fill = options.missing == Missing::mean;
+  if (fill) options.missing = Missing::keep;
+  Dataset train = read(options);
+  if (!fill) return train;
+  means = column_means(train.x, threads);
+  fill_missing(train.x, means, threads);
+  return train;
+}
+
 std::vector<double> FitInput::weights_of(const Dataset& part, const Classes* classes) const {
   return normalised_weights(part, common.class_weight == "balanced" ? classes : nullptr);
 }
@@ -182,7 +181,8 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
   std::vector<float> means;
-  FitInput input{read_train(common.train, common.data.resolved(), means, threads),
+  const auto read = [&](const ReadOptions& with) { return read_dataset(common.train, with, threads); };
+  FitInput input{read_train(read, common.data.resolved(), means, threads),
                  std::nullopt,
                  common,
                  {threads, *monitor, common.seed}};

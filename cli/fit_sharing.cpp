@@ -9,7 +9,6 @@
 
 #include "method.hpp"
 #include "methods.hpp"
-#include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -25,6 +24,7 @@ class SharingMethod : public Method {
     return "Online perceptrons whose hypotheses are shared by sets of classes; classes appear on the fly";
   }
   ScalingKind default_scaling() const override { return ScalingKind::none; }
+  bool default_bias() const override { return false; }
   void declare(OptionSet& options) override;
   int run(const CommonOptions& common, const nlohmann::json& options) override;
   std::vector<NamedPath> own_inputs() const override { return {{"--competitor", stream_.competitor}}; }
@@ -190,6 +190,8 @@ bool SharingMethod::takes_named_lines(const CommonOptions& common) const {
 void SharingMethod::check(const CommonOptions& common) const {
   if (common.holdout > 0)
     throw InputError("--holdout: sharing learns from the rows in their order; give --test FILE");
+  if (common.tolerance > 0)
+    throw InputError("--tolerance: sharing has no solver to stop; it takes the examples one by one");
   if (common.class_weight != "none") throw InputError("--class-weight: sharing weighs no classes");
   if (!common.data.read.weight_column.empty()) {
     throw InputError("--weight-column: sharing weighs no rows; --ignore-columns leaves the column out");
@@ -230,7 +232,8 @@ std::shared_ptr<SharingModel> SharingMethod::load_to_go_on(const std::string& pa
 
 std::shared_ptr<SharingModel> SharingMethod::start_model(const CommonOptions& common) {
   auto fresh = std::make_shared<SharingModel>(
-      learner_options(), class_sets(), FeatureNumbering(stream_.names, stream_.hash, common.bias_or(false)));
+      learner_options(), class_sets(),
+      FeatureNumbering(stream_.names, stream_.hash, common.bias_or(default_bias())));
   const ScalingKind scaling = common.scaling(default_scaling());
   if (!stream_.checkpoint.empty() && std::filesystem::exists(stream_.checkpoint)) {
     auto model = load_to_go_on(stream_.checkpoint, *fresh, scaling);
@@ -254,21 +257,32 @@ bool SharingMethod::streams(LineSource& source, const CommonOptions& common) con
   return source.format(stream_.follow) == Format::svmlight;
 }
 
-/// All rows of the input, scaled; the model learns how many columns they have.
+/// Gives a new model the columns of its first rows. A vocabulary finds names itself, wherever they stand;
+/// scaling and means go by the order.
+void know_columns(SharingModel& model, const Dataset& data) {
+  if (data.x.is_sparse()) return;
+  model.input_columns = data.columns();
+  const bool ordered = !model.features.by_name() || !model.scaling.is_identity() || !model.means.empty();
+  if (ordered) model.inputs = data.column_names;
+}
+
+/// All rows of the input, scaled, with the columns of the model; a new one gets those of the rows.
 Dataset SharingMethod::read_rows(LineSource& source, SharingModel& model, const CommonOptions& common,
                                  ThreadPool& threads) const {
   ReadOptions read = common.data.resolved();
-  read.columns = model.columns();
   read.labels_required = !stream_.follow;
-  Dataset data = source.read_all(read, threads);
+  const auto read_all = [&](const ReadOptions& options) { return source.read_all(options, threads); };
+  const bool is_new = model.examples == 0 && model.columns() == 0;
+  Dataset data = is_new ? read_train(read_all, read, model.means, threads)
+                        : read_alike({model.columns(), model.column_names(), model.means, "the model"},
+                                     read_all, read, threads);
   model.check_columns(data);
-  if (read.missing == Missing::mean) model.means = column_means(data.x, threads);
-  if (model.examples == 0 && !data.x.is_sparse()) model.input_columns = data.columns();
   const ScalingKind kind = common.scaling(default_scaling());
   if (kind != ScalingKind::none) {
     if (model.scaling.is_identity()) model.scaling = Scaling::fit(data.x, kind, threads);
     model.scaling.apply(data.x, threads);
   }
+  if (is_new) know_columns(model, data);
   return data;
 }
 

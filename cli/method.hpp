@@ -61,6 +61,9 @@ struct FitInput {
   std::vector<double> weights_of(const Dataset& part, const Classes* classes) const;
 };
 
+/// The training set, and the means that stand for missing values, here and wherever the model is used.
+Dataset read_train(const Reading& read, ReadOptions options, std::vector<float>& means, ThreadPool& threads);
+
 /// Gives sparse data at least so many columns; those only another set has are no use to it, but must not stop
 /// it either.
 void widen(Dataset& data, Index columns);
@@ -83,6 +86,8 @@ class Method {
   virtual FitResult fit(FitInput& input) = 0;
   /// Scaling when the user names none.
   virtual ScalingKind default_scaling() const { return ScalingKind::minmax; }
+  /// Whether there is a bias when the user does not say.
+  virtual bool default_bias() const { return true; }
   /// Files it writes beside model and report.
   virtual std::vector<NamedPath> own_outputs() const { return {}; }
   /// Files it reads beside the data; "-" is standard input.

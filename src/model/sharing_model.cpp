@@ -53,6 +53,15 @@ SharingOptions read_options(ByteReader& in) {
   return o;
 }
 
+Scaling read_scaling(ByteReader& in) {
+  Scaling scaling;
+  scaling.kind = static_cast<ScalingKind>(read_choice(in, 2));
+  scaling.offset = in.doubles();
+  scaling.factor = in.doubles();
+  if (scaling.offset.size() != scaling.factor.size()) in.damaged("its scaling is incomplete");
+  return scaling;
+}
+
 void write_supports(ByteWriter& out, const std::vector<SupportEntry>& supports) {
   out.index(static_cast<Index>(supports.size()));
   for (const SupportEntry& s : supports) {
@@ -170,8 +179,9 @@ std::string SharingModel::payload() const {
   for (const SetVotes& v : votes) {
     for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
   }
-  if (input_columns > 0)
-    out.index(input_columns);  // models of sparse rows, and all older ones, end before it
+  // Models of sparse rows alone end here. A table's names stay where sparse rows came after it.
+  if (input_columns > 0 || !inputs.empty()) out.index(input_columns);
+  if (!inputs.empty()) out.texts(inputs);
   return out.bytes();
 }
 
@@ -180,49 +190,67 @@ ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
   const SharingOptions options = read_options(in);
   auto model =
       std::make_shared<SharingModel>(options, ClassSets(options.hypotheses), FeatureNumbering::read(in));
-  model->scaling.kind = static_cast<ScalingKind>(read_choice(in, 2));
-  model->scaling.offset = in.doubles();
-  model->scaling.factor = in.doubles();
-  if (model->scaling.offset.size() != model->scaling.factor.size()) in.damaged("its scaling is incomplete");
-  for (const std::string& name : in.texts()) model->add_class(name);
-  const Index classes = model->class_count();
-  model->sets = ClassSets::read(in);
+  model->scaling = read_scaling(in);
+  model->read_classes(in);
+  model->read_hypotheses(in);
+  model->read_progress(in);
+  model->read_columns(in);
+  in.expect_end();
+  model->bound_features();
+  model->check_supports(in);
+  return model;
+}
+
+void SharingModel::read_classes(ByteReader& in) {
+  for (const std::string& name : in.texts()) add_class(name);
+  sets = ClassSets::read(in);
   const std::vector<double> counts = in.doubles(), divisors = in.doubles();
-  if (model->sets.classes() != classes || counts.size() != divisors.size() ||
-      static_cast<Index>(counts.size()) != classes) {
+  if (sets.classes() != class_count() || counts.size() != divisors.size() ||
+      static_cast<Index>(counts.size()) != class_count()) {
     in.damaged("its lists of classes differ in length");
   }
   for (std::size_t r = 0; r < counts.size(); ++r) {
     if (!(divisors[r] > 0)) in.damaged("a class has no examples");
-    model->examples_of[r] = counts[r];
-    model->divisor[r] = divisors[r];
-    model->inverse[r] = 1 / divisors[r];
+    examples_of[r] = counts[r];
+    divisor[r] = divisors[r];
+    inverse[r] = 1 / divisors[r];
   }
-  const auto groups = static_cast<Index>(model->sets.groups().size());
-  model->sums = ClassTable::read(in, classes);
-  model->weights = SharingWeights::read(in, classes, groups);
-  model->weighted = SharingWeights::read(in, classes, groups);
-  model->supports = read_supports(in, classes);
-  model->plain = SupportStore<float>::read(in);
-  model->centred = SupportStore<double>::read(in);
-  for (Index* v : {&model->feature_count, &model->next_slot, &model->examples, &model->mistakes,
-                   &model->first_occurrences, &model->updates, &model->lines}) {
+}
+
+void SharingModel::read_hypotheses(ByteReader& in) {
+  const auto groups = static_cast<Index>(sets.groups().size());
+  sums = ClassTable::read(in, class_count());
+  weights = SharingWeights::read(in, class_count(), groups);
+  weighted = SharingWeights::read(in, class_count(), groups);
+  supports = read_supports(in, class_count());
+  plain = SupportStore<float>::read(in);
+  centred = SupportStore<double>::read(in);
+}
+
+void SharingModel::read_progress(ByteReader& in) {
+  for (Index* v : {&feature_count, &next_slot, &examples, &mistakes, &first_occurrences, &updates, &lines}) {
     *v = in.index(0, kMany);
   }
-  model->votes.resize(static_cast<std::size_t>(in.index(0, classes)));
-  for (SetVotes& v : model->votes) {
+  votes.resize(static_cast<std::size_t>(in.index(0, class_count())));
+  for (SetVotes& v : votes) {
     for (double* number : {&v.trials, &v.helped, &v.harmed}) *number = in.f64();
   }
-  if (!in.at_end()) model->input_columns = in.index(1, kMany);
-  in.expect_end();
-  // Features beyond every table have met nothing that was kept.
-  model->feature_count =
-      std::min(model->feature_count,
-               std::max({model->sums.features(), model->weights.own.features(),
-                         model->weights.group.features(), static_cast<Index>(model->weights.common.size()),
-                         model->plain.dims(), model->centred.dims()}));
-  model->check_supports(in);
-  return model;
+}
+
+// Files of an older sharelearn end before the columns' number or before their names.
+void SharingModel::read_columns(ByteReader& in) {
+  if (in.at_end()) return;
+  input_columns = in.index(0, kMany);
+  if (in.at_end()) return;
+  inputs = in.texts();
+  if (input_columns > 0 && std::ssize(inputs) != input_columns) in.damaged("its column names do not fit");
+}
+
+// Features beyond every table have met nothing that was kept.
+void SharingModel::bound_features() {
+  feature_count = std::min(
+      feature_count, std::max({sums.features(), weights.own.features(), weights.group.features(),
+                               static_cast<Index>(weights.common.size()), plain.dims(), centred.dims()}));
 }
 
 void SharingModel::check_supports(const ByteReader& in) const {

@@ -354,6 +354,23 @@ TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
   EXPECT_NO_THROW(model->scores(data, threads));
 }
 
+TEST(Sharing, a_model_keeps_the_names_of_its_columns) {
+  SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
+  SharingModel& model = learner.model();
+  learner.learn(Row({1, 0, 1}).view(), "a");
+  model.input_columns = 3;
+  const std::string unnamed = model.payload();  // as an older sharelearn wrote it
+  EXPECT_TRUE(SharingModel::read(unnamed, "memory")->column_names().empty());
+  model.inputs = {"x", "y", "z"};
+  const ModelPtr copy = SharingModel::read(model.payload(), "memory");
+  EXPECT_EQ(copy->column_names(), model.inputs);
+  EXPECT_EQ(copy->columns(), 3);
+  model.input_columns = 0;  // sparse rows came behind the table
+  EXPECT_EQ(SharingModel::read(model.payload(), "memory")->column_names(), model.inputs);
+  model.input_columns = 2;
+  EXPECT_THROW(SharingModel::read(model.payload(), "memory"), InputError);
+}
+
 TEST(Sharing, a_damaged_model_is_refused_whatever_byte_is_wrong) {
   SharingLearner learner =
       make_learner(options_of({"hybrid", "product", "gaussian", 2}), ClassSets(Hypotheses::hybrid));

@@ -47,7 +47,6 @@ class SharingLearner {
 
   SharingModel& model() { return *model_; }
   const SharingModel& model() const { return *model_; }
-  std::shared_ptr<SharingModel> shared_model() const { return model_; }
 
  private:
   std::span<const double> scores(const ExampleView& x);

@@ -98,9 +98,10 @@ class SharingModel : public Model {
   Index mistakes = 0;
   Index first_occurrences = 0;
   Index updates = 0;
-  Index lines = 0;              ///< lines (or rows) consumed from the input
-  Index input_columns = 0;      ///< columns of the dense rows it learned from; 0: its rows were sparse
-  std::vector<SetVotes> votes;  ///< learned sharing: of each class
+  Index lines = 0;                  ///< lines (or rows) consumed from the input
+  Index input_columns = 0;          ///< columns of the dense rows it learned from; 0: its rows were sparse
+  std::vector<std::string> inputs;  ///< their names; empty: there are none, or `features` finds them
+  std::vector<SetVotes> votes;      ///< learned sharing: of each class
 
   SharingModel() = default;
   SharingModel(const SharingOptions& chosen, ClassSets collection, FeatureNumbering ids);
@@ -127,7 +128,7 @@ class SharingModel : public Model {
   Index columns() const override {
     return scaling.is_identity() ? input_columns : static_cast<Index>(scaling.factor.size());
   }
-  const std::vector<std::string>& column_names() const override { return no_names_; }
+  const std::vector<std::string>& column_names() const override { return inputs; }
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
   /// Throws InputError if the columns of the data are not those the model learned from.
   void check_columns(const Dataset& data) const;
@@ -138,10 +139,14 @@ class SharingModel : public Model {
 
  private:
   std::vector<std::uint32_t> ids_of_columns(const Dataset& data) const;
+  void read_classes(ByteReader& in);
+  void read_hypotheses(ByteReader& in);
+  void read_progress(ByteReader& in);
+  void read_columns(ByteReader& in);
+  void bound_features();
   void check_supports(const ByteReader& in) const;
 
   std::unordered_map<std::string, Index> class_of_name_;
-  std::vector<std::string> no_names_;
 };
 
 /// Builds an example from columns of a data set or a stream: ids, scaling, binary values, bias.
