@@ -1,9 +1,10 @@
-// sharelearn describe MODEL: features in order of choice and which classes use them.
+// sharelearn describe MODEL: features in order of choice and which classes use them, as a table or as JSON.
 #include <fmt/core.h>
 
 #include "command.hpp"
 #include "sharelearn/learn/bounds.hpp"
 #include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -17,7 +18,10 @@ class DescribeCommand : public Command {
     app.add_option("MODEL", model_, "A model that fit wrote")->required();
     app.add_option("--features", features_, "Show the model of at most this many features")
         ->check(non_negative());
-    app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model");
+    auto* json =
+        app.add_flag("--json", json_, "The whole model for other programs: features, weights, bias, scaling");
+    app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model")
+        ->excludes(json);
     app.add_option("--delta", delta_, "With --bounds: chance that Theorem 1 may fail")
         ->check(between(1e-12, 1.0))
         ->capture_default_str();
@@ -25,6 +29,12 @@ class DescribeCommand : public Command {
   int run() override {
     const ModelPtr model = load_model(model_);
     if (features_ >= 0) show_features(*model);
+    if (json_) {
+      nlohmann::json all = model->to_json();
+      all.update(model->about);
+      fmt::print("{}\n", json_text(all, 1));
+      return 0;
+    }
     fmt::print("method {}\n", model->about.value("method", "unknown"));
     if (model->about.contains("summary")) {
       for (const auto& [key, value] : model->about["summary"].items())
@@ -40,7 +50,7 @@ class DescribeCommand : public Command {
   void print_bounds(const Model& model) const;
   std::string model_;
   Index features_ = -1;
-  bool bounds_ = false;
+  bool bounds_ = false, json_ = false;
   double delta_ = 0.05;
 };
 

@@ -198,6 +198,8 @@ void SharingMethod::check(const CommonOptions& common) const {
   }
   if (takes_named_lines(common) && common.scaling(default_scaling()) != ScalingKind::none)
     throw InputError("--scale: features by name come line by line and are not scaled; --unit may do");
+  if (stream_.follow && (common.model == "-" || common.report == "-"))
+    throw InputError("--follow answers on standard output: name files for -o and --report");
   if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
   check_numbers();
   for (const Need& need : needs_) {
@@ -373,7 +375,7 @@ int SharingMethod::run(const CommonOptions& common, const nlohmann::json& option
   if (!common.model.empty()) save_model(model, common.model);
   write_report(common.report, result);
   if (!common.quiet) {
-    std::FILE* out = stream_.follow ? stderr : stdout;
+    std::FILE* out = stream_.follow || !common.shows_tables() ? stderr : stdout;
     fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", model.examples, model.mistakes,
                100 * result.value("mistake_rate", 0.0), model.class_count());
     if (result.contains("bound")) {

@@ -43,11 +43,11 @@ void print_rounds(const nlohmann::json& rounds) {
 }
 
 void add_sparsity(const LinearModel& model, nlohmann::json& report) {
-  Index columns = 0, rows = 0, weights = 0;
-  for (const FeaturePtr& feature : model.features) columns += feature->width();
-  for (Index column = 0; column < columns; ++column) {
-    const std::vector<double> of_column = model.weights_of(column);
-    const auto nonzero = std::count_if(of_column.begin(), of_column.end(), [](double w) { return w != 0; });
+  const std::vector<double> all = model.weights();
+  const auto outputs = std::ssize(model.names);
+  Index rows = 0, weights = 0;
+  for (auto column = all.begin(); column != all.end(); column += outputs) {
+    const auto nonzero = std::count_if(column, column + outputs, [](double w) { return w != 0; });
     rows += nonzero > 0 ? 1 : 0;
     weights += nonzero;
   }

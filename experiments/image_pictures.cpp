@@ -84,6 +84,8 @@ std::string draw_weights(std::span<const double> weights, double left, double to
 std::string templates_picture(const LinearModel& model, Index count) {
   constexpr Index kColumns = 10, kWidth = 32, kHeight = 58;
   const Index shown = std::min(count, static_cast<Index>(model.features.size()));
+  const std::vector<double> weights = model.weights();
+  const auto classes = std::ssize(model.names);
   std::string body;
   for (Index f = 0; f < shown; ++f) {
     const auto* feature =
@@ -92,7 +94,8 @@ std::string templates_picture(const LinearModel& model, Index count) {
     const auto left = static_cast<double>(2 + f % kColumns * kWidth);
     const auto top = static_cast<double>(2 + f / kColumns * kHeight);
     body += draw_template(feature->parts(), left, top);
-    body += draw_weights(model.weights_of(f), left, top + 30);
+    body +=
+        draw_weights({weights.begin() + f * classes, weights.begin() + (f + 1) * classes}, left, top + 30);
     body += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", left, top + 53, f + 1);
   }
   return document(kColumns * kWidth + 4, (shown + kColumns - 1) / kColumns * kHeight + 4, body);

@@ -10,7 +10,7 @@ Prints CPU seconds of the solve alone (ours: `learning_seconds` of the report; i
 reading) and the ratio. Ours stops at a certified gap of 1e-6; NumPy has no certificate and runs until its objective is within
 --gap of our optimum or --limit seconds are over.
 
-    bench/peers/cascade_l12.py --sharelearn build/sharelearn --csv satimage-train.csv [--lambda-ratio 0.05]
+    bench/peers/cascade_l12.py --sharelearn build/release/sharelearn --csv satimage-train.csv [--lambda-ratio 0.05]
 """
 import argparse
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """ShareBoost's speed on columns: ours beside a NumPy + SciPy L-BFGS version, one thread each, in one run.
 
-    python3 bench/peers/shareboost.py --sharelearn build/sharelearn --data DIR [--features 30] [--sets letter,mnist]
+    python3 bench/peers/shareboost.py --sharelearn build/release/sharelearn --data DIR [--features 30] [--sets letter,mnist]
 
 Letter152: the first 16,000 letters, 16 columns and their 136 products. MNIST: 60,000 images of 784 pixels.
 Prints CPU seconds (reading the data included for ours, not for the peer), test errors and the ratio.
@@ -119,7 +119,7 @@ def ours(options, name, folder, temporary, train, test):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--sharelearn", default="build/sharelearn")
+    parser.add_argument("--sharelearn", default="build/release/sharelearn")
     parser.add_argument("--data", required=True)
     parser.add_argument("--features", type=int, default=30)
     parser.add_argument("--sets", default="letter,mnist")

@@ -82,13 +82,11 @@ double ClassTable::value(Index feature, Index cls) const {
   return found != r.cls + r.size && *found == static_cast<std::uint32_t>(cls) ? r.value[found - r.cls] : 0;
 }
 
-Index ClassTable::used_features() const {
-  Index used = 0;
-  for (const Row& row : rows_) {
-    const Index numbers = row.capacity == kDense ? capacity_ : static_cast<Index>(row.size);
-    used += std::any_of(row.data.get(), row.data.get() + numbers, [](double v) { return v != 0; });
-  }
-  return used;
+bool ClassTable::uses(Index feature) const {
+  if (feature >= features()) return false;
+  const Row& row = rows_[static_cast<std::size_t>(feature)];
+  const Index numbers = row.capacity == kDense ? capacity_ : static_cast<Index>(row.size);
+  return std::any_of(row.data.get(), row.data.get() + numbers, [](double v) { return v != 0; });
 }
 
 Index ClassTable::bytes() const {

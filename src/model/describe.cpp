@@ -1,8 +1,10 @@
-// The table of `sharelearn describe`: chosen features in order, and which classes use them how strongly.
+// What `sharelearn describe` shows: chosen features in order, and which classes use them how strongly, as a
+// table; and all of it as JSON.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/report/json_text.hpp"
@@ -10,7 +12,7 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMostClasses = 26;  // a wider table is cut, the numbers are in the report
+constexpr std::size_t kMostClasses = 26;  // a wider table is cut, all numbers are in the JSON
 
 std::string short_name(std::string name, std::size_t width) {
   if (name.size() > width) name = name.substr(0, width);
@@ -37,7 +39,77 @@ std::string feature_text(const Feature& feature, const std::vector<std::string>&
   return text;
 }
 
+/// A line of the table.
+struct Line {
+  std::string label;
+  std::vector<double> weights;
+};
+
+/// The features in use, in order, and the bias.
+std::vector<Line> lines_of(const LinearModel& model) {
+  const std::vector<double> all = model.weights(), bias = model.bias();
+  const auto outputs = std::ssize(model.names);
+  const auto is_zero = [](double v) { return v == 0; };
+  std::vector<Line> lines;
+  auto column = all.begin();
+  for (std::size_t f = 0; f < model.features.size(); ++f) {
+    const Feature& feature = *model.features[f];
+    for (Index w = 0; w < feature.width(); ++w, column += outputs) {
+      if (std::all_of(column, column + outputs, is_zero)) continue;
+      std::string label = fmt::format("{:>4}  {}", f + 1, feature_text(feature, model.inputs));
+      if (feature.width() > 1) label += fmt::format(" [{}]", w);
+      lines.push_back({std::move(label), {column, column + outputs}});
+    }
+  }
+  if (!std::all_of(bias.begin(), bias.end(), is_zero)) lines.push_back({"      bias", bias});
+  return lines;
+}
+
+nlohmann::json feature_json(const Feature& feature, const std::vector<std::string>& names,
+                            std::span<const double> weights) {
+  nlohmann::json described = feature.describe(names);
+  const std::size_t outputs = weights.size() / static_cast<std::size_t>(feature.width());
+  for (std::size_t at = 0; feature.width() > 1 && at < weights.size(); at += outputs) {
+    described["weights"].push_back(weights.subspan(at, outputs));
+  }
+  if (feature.width() == 1) described["weights"] = weights;
+  return described;
+}
+
 }  // namespace
+
+std::string_view name_of(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::classes:
+      return "classes";
+    case OutputKind::tasks:
+      return "tasks";
+    case OutputKind::value:
+      return "value";
+  }
+  return "";
+}
+
+nlohmann::json Model::to_json() const {
+  return {{"kind", kind()},       {"outputs", name_of(outputs_are())}, {"names", output_names()},
+          {"columns", columns()}, {"column_names", column_names()},    {"features_used", features_used()}};
+}
+
+nlohmann::json LinearModel::to_json() const {
+  nlohmann::json all = Model::to_json();
+  all["scaling"] = {{"kind", name_of(scaling.kind)}, {"offset", scaling.offset}, {"factor", scaling.factor}};
+  all["bias"] = bias();
+  all["features"] = nlohmann::json::array();
+  const std::vector<double> numbers = weights();
+  std::span<const double> rest(numbers);
+  for (const FeaturePtr& feature : features) {
+    const auto own = rest.first(static_cast<std::size_t>(feature->width()) * names.size());
+    rest = rest.subspan(own.size());
+    if (std::all_of(own.begin(), own.end(), [](double w) { return w == 0; })) continue;
+    all["features"].push_back(feature_json(*feature, inputs, own));
+  }
+  return all;
+}
 
 std::string LinearModel::describe() const {
   std::string text = fmt::format("{} features of {} columns, {} {}\n", features_used(), input_columns,
@@ -49,29 +121,18 @@ std::string LinearModel::describe() const {
   std::size_t width = 4;
   for (std::size_t c = 0; c < shown; ++c)
     width = std::max(width, std::min<std::size_t>(names[c].size() + 1, 8));
+  const std::vector<Line> lines = lines_of(*this);
   std::size_t label_width = 8;
-  Index column = 0;
-  std::vector<std::pair<std::string, std::vector<double>>> lines;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    for (Index w = 0; w < features[f]->width(); ++w, ++column) {
-      const std::vector<double> weights = weights_of(column);
-      if (weights.empty() || std::all_of(weights.begin(), weights.end(), [](double v) { return v == 0; }))
-        continue;
-      std::string label = fmt::format("{:>4}  {}", f + 1, feature_text(*features[f], inputs));
-      if (features[f]->width() > 1) label += fmt::format(" [{}]", w);
-      label_width = std::max(label_width, label.size());
-      lines.emplace_back(std::move(label), weights);
-    }
-  }
+  for (const Line& line : lines) label_width = std::max(label_width, line.label.size());
   text += fmt::format("{:<{}} {:>10}", "  #   feature", label_width, "largest");
   for (std::size_t c = 0; c < shown; ++c) text += short_name(names[c], width);
   if (shown < names.size()) text += fmt::format("  (+{} more)", names.size() - shown);
   text += '\n';
-  for (const auto& [label, weights] : lines) {
+  for (const Line& line : lines) {
     double largest = 0;
-    for (const double v : weights) largest = std::max(largest, std::abs(v));
-    text += fmt::format("{:<{}} {:>10.4g}", label, label_width, largest);
-    for (std::size_t c = 0; c < shown; ++c) text += short_name(cell(weights[c], largest), width);
+    for (const double v : line.weights) largest = std::max(largest, std::abs(v));
+    text += fmt::format("{:<{}} {:>10.4g}", line.label, label_width, largest);
+    for (std::size_t c = 0; c < shown; ++c) text += short_name(cell(line.weights[c], largest), width);
     text += '\n';
   }
   return text;

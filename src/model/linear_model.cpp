@@ -119,13 +119,8 @@ Index LinearModel::features_used() const {
   return count;
 }
 
-std::vector<double> LinearModel::weights_of(Index column) const {
-  const std::vector<Index> first = first_columns(features);
-  const Effective w = effective(*this, first.back());
-  const std::size_t k = names.size();
-  if (w.used[static_cast<std::size_t>(column)] == 0) return {};
-  const auto begin = w.weights.begin() + column * static_cast<Index>(k);
-  return {begin, begin + static_cast<Index>(k)};
+std::vector<double> LinearModel::weights() const {
+  return effective(*this, first_columns(features).back()).weights;
 }
 
 std::vector<double> LinearModel::bias() const {

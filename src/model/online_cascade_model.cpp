@@ -56,6 +56,12 @@ std::string OnlineCascadeModel::describe() const {
                      cascade.mistakes(), cascade.predictions(), to_linear(false)->describe());
 }
 
+nlohmann::json OnlineCascadeModel::to_json() const {
+  nlohmann::json all = to_linear(true)->to_json();
+  all["kind"] = kind();
+  return all;
+}
+
 std::string OnlineCascadeModel::payload() const {
   ByteWriter out;
   out.texts(names);

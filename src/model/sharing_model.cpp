@@ -150,9 +150,14 @@ Index SharingModel::add_class(std::string_view name) {
 
 Index SharingModel::features_used() const {
   if (uses_kernel()) return feature_count;
-  const Index common =
-      std::count_if(weights.common.begin(), weights.common.end(), [](double w) { return w != 0; });
-  return std::max({common, weights.own.used_features(), weights.group.used_features()});
+  const Index common = std::ssize(weights.common);
+  const Index known = std::max({common, weights.own.features(), weights.group.features()});
+  Index used = 0;
+  for (Index f = features.bias() ? 1 : 0; f < known; ++f) {  // the bias is no feature
+    const bool shared = f < common && weights.common[static_cast<std::size_t>(f)] != 0;
+    used += shared || weights.own.uses(f) || weights.group.uses(f) ? 1 : 0;
+  }
+  return used;
 }
 
 std::string SharingModel::payload() const {

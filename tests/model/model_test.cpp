@@ -79,6 +79,29 @@ TEST_F(ModelFile, a_saved_model_predicts_as_before) {
   EXPECT_EQ(loaded->features_used(), 2);
 }
 
+TEST_F(ModelFile, json_holds_all_that_a_prediction_needs) {
+  const LinearModel model = small_model();
+  const nlohmann::json all = model.to_json();
+  Dataset data;
+  data.x = test::random_dense(5, 4, 2);
+  ThreadPool threads(1);
+  const Grid<double> scores = model.scores(data, threads);
+  for (Index i = 0; i < 5; ++i) {
+    for (Index c = 0; c < 3; ++c) {
+      const auto output = static_cast<std::size_t>(c);
+      double score = all["bias"][output];
+      for (const auto& feature : all["features"]) {
+        const auto column = feature["column"].get<std::size_t>();
+        const double offset = all["scaling"]["offset"][column], factor = all["scaling"]["factor"][column];
+        const auto value = static_cast<double>(data.x.dense()(i, static_cast<Index>(column)));
+        score += (value - offset) * factor * feature["weights"][output].get<double>();
+      }
+      EXPECT_NEAR(scores(i, c), score, 1e-5);
+    }
+  }
+  EXPECT_EQ(all["names"], nlohmann::json({"x", "y", "z"}));
+}
+
 TEST_F(ModelFile, means_are_kept_and_must_fit_the_columns) {
   LinearModel model = small_model();
   save_model(model, path_);
@@ -114,7 +137,8 @@ TEST_F(ModelFile, any_number_of_features_of_the_path_can_be_used) {
 TEST_F(ModelFile, increments_add_up) {
   LinearModel model = small_model();
   model.increments = true;
-  EXPECT_EQ(model.weights_of(0), (std::vector<double>{2, 4, 6}));
+  const std::vector<double> weights = model.weights();
+  EXPECT_EQ((std::vector<double>{weights.begin(), weights.begin() + 3}), (std::vector<double>{2, 4, 6}));
   EXPECT_NEAR(model.bias()[0], 0.6, 1e-15);
 }
 

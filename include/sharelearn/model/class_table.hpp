@@ -48,8 +48,8 @@ class ClassTable {
     return row.capacity == kDense ? row.data[static_cast<std::size_t>(cls)] : sparse_at(row, cls);
   }
   double value(Index feature, Index cls) const;
-  /// Features with at least one number other than 0.
-  Index used_features() const;
+  /// Whether the feature has a number other than 0.
+  bool uses(Index feature) const;
   Index bytes() const;
 
   void write(ByteWriter& out) const;

@@ -42,12 +42,14 @@ class LinearModel : public Model {
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
   Index features_used() const override;
   std::string describe() const override;
+  /// With scaling, features, the weights of each for every output, and the bias: all that a prediction needs.
+  nlohmann::json to_json() const override;
   std::string payload() const override;
 
   /// Chooses the last stage with at most `count` features; throws InputError if there is none.
   void use_features(Index count);
-  /// Weight of design column `column` for each output under the current stage; empty if it has none.
-  std::vector<double> weights_of(Index column) const;
+  /// Weights under the current stage: [design column][output].
+  std::vector<double> weights() const;
   /// Bias of each output under the current stage (zeros if there is none).
   std::vector<double> bias() const;
 

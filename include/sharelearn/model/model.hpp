@@ -13,6 +13,7 @@ namespace sharelearn {
 
 /// What the outputs of a model mean.
 enum class OutputKind { classes, tasks, value };
+std::string_view name_of(OutputKind kind);
 
 class Model {
  public:
@@ -31,6 +32,8 @@ class Model {
   virtual Index features_used() const = 0;
   /// Text for `sharelearn describe`.
   virtual std::string describe() const = 0;
+  /// The model for other programs; every kind says at least what it is and what its outputs are.
+  virtual nlohmann::json to_json() const;
   /// The bytes behind the container's header.
   virtual std::string payload() const = 0;
 

@@ -27,6 +27,7 @@ class OnlineCascadeModel : public Model {
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
   Index features_used() const override;
   std::string describe() const override;
+  nlohmann::json to_json() const override;
   std::string payload() const override;
   static ModelPtr read(std::string_view payload, const std::string& path);
 
