@@ -7,6 +7,7 @@
 
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/model/metrics.hpp"
+#include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/fourier.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -42,18 +43,43 @@ void print_unknown_tasks(const nlohmann::json& report) {
   fmt::print("\n");
 }
 
-}  // namespace
-
+/// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks; `unknown_tasks` where
+/// the rows name some that are none of the model's.
 void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
                 const Grid<double>& scores) {
   report[which + "_error"] = pair_error(data, scores);
   if (!data.unknown_tasks.empty()) report["unknown_tasks"] = data.unknown_tasks;
   if (data.multiclass()) {
-    report["coverage"] = class_metrics(scores, data.label, data.weights).coverage;
+    report["coverage"] = coverage(scores, data.label, data.error_weights());
   } else {
     report[which + "_task_accuracy"] = accuracy(data, scores);
   }
 }
+
+/// What the last round says, it says of the whole.
+void lift_last_round(nlohmann::json& report) {
+  const nlohmann::json last = report["rounds"].back();
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "train_task_accuracy",
+                          "test_task_accuracy", "coverage", "converged", "unknown_tasks"}) {
+    if (last.contains(key)) report[key] = last[key];
+  }
+}
+
+/// columns x outputs.
+std::vector<double> weights_of_level(const OnlineCascade& cascade, Index level) {
+  std::vector<double> all;
+  for (Index j = 0; j < cascade.columns(); ++j) {
+    const auto row = cascade.weights(level, j);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
+void add_to(std::vector<double>& total, const std::vector<double>& more) {
+  for (std::size_t i = 0; i < more.size(); ++i) total[i] += more[i];
+}
+
+}  // namespace
 
 std::vector<CLI::Option*> JointInput::declare(OptionSet& options) {
   CLI::Option* fourier =
@@ -188,11 +214,7 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
 }
 
 void finish_report(nlohmann::json& report, const LinearModel& model) {
-  const nlohmann::json& last = report["rounds"].back();
-  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "train_task_accuracy",
-                          "test_task_accuracy", "coverage", "converged", "unknown_tasks"}) {
-    if (last.contains(key)) report[key] = last[key];
-  }
+  lift_last_round(report);
   Index columns = 0;
   for (const FeaturePtr& feature : model.features) columns += feature->width();
   const auto outputs = static_cast<Index>(model.names.size());
@@ -209,42 +231,100 @@ void finish_report(nlohmann::json& report, const LinearModel& model) {
   report["nonzero_weights"] = counts.weights;
 }
 
-nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds) {
+void warn_of_levels(const Cascade& cascade, double tolerance, const Monitor& monitor) {
+  std::size_t missed = 0, worst = 0;
+  const auto gap_of = [&](std::size_t l) {
+    const FistaReport& report = cascade.levels[l].report;
+    return report.objective > 0 ? report.gap / report.objective : report.gap;
+  };
+  for (std::size_t l = 0; l < cascade.levels.size(); ++l) {
+    if (cascade.levels[l].report.converged) continue;
+    if (missed++ == 0 || gap_of(l) > gap_of(worst)) worst = l;
+  }
+  if (missed == 0 || monitor.cancelled()) return;
+  fmt::print(stderr,
+             "sharelearn: {} of {} levels did not reach the tolerance {:g}; the worst has a gap of {:.1e} of "
+             "its objective, level {}: all steps of the solver used up\n",
+             missed, cascade.levels.size(), tolerance, gap_of(worst), worst + 1);
+}
+
+nlohmann::json options_of(const CascadeOptions& options) {
+  return {{"levels", options.levels},
+          {"mix", options.mix},
+          {"phi", options.phi},
+          {"tolerance", options.tolerance}};
+}
+
+nlohmann::json options_of(const OnlineCascadeModel& model) {
+  const OnlineCascadeOptions& options = model.cascade.options();
+  return {{"loss", name_of(options.loss)},
+          {"levels", model.cascade.levels()},
+          {"mix", options.mix},
+          {"phi", options.phi},
+          {"gamma", options.gamma},
+          {"bias", options.bias},
+          {"scale", name_of(model.scaling.kind)}};
+}
+
+nlohmann::json online_report(const OnlineCascadeModel& model, double seconds) {
   const OnlineCascade& cascade = model.cascade;
   nlohmann::json report{{"examples", cascade.examples()},         {"steps", cascade.steps()},
                         {"mistakes", cascade.mistakes()},         {"predictions", cascade.predictions()},
                         {"first_occurrences", cascade.outputs()}, {"learning_seconds", seconds},
                         {"matrix_bytes", cascade.bytes()},        {"rounds", nlohmann::json::array()}};
-  std::vector<double> total(static_cast<std::size_t>(cascade.columns() * cascade.outputs()), 0.0);
+  const auto outputs = static_cast<std::size_t>(cascade.outputs());
+  std::vector<double> total(static_cast<std::size_t>(cascade.columns()) * outputs, 0.0);
+  std::vector<char> seen(static_cast<std::size_t>(cascade.columns()), 0);
   for (Index l = 0; l < cascade.levels(); ++l) {
-    std::vector<double> all;
-    for (Index j = 0; j < cascade.columns(); ++j) {
-      const auto row = cascade.weights(l, j);
-      all.insert(all.end(), row.begin(), row.end());
+    const std::vector<double> level = weights_of_level(cascade, l);
+    add_to(total, level);
+    const Counts own = nonzeros(level, cascade.outputs()), so_far = nonzeros(total, cascade.outputs());
+    nlohmann::json round{{"round", l + 1},
+                         {"mix", cascade.options().mix[static_cast<std::size_t>(l)]},
+                         {"phi", cascade.options().phi[static_cast<std::size_t>(l)]},
+                         {"features", nlohmann::json::array()},
+                         {"penalty", cascade.penalty(l)},
+                         {"features_used", so_far.rows},
+                         {"nonzero_rows", own.rows},
+                         {"nonzero_weights", own.weights},
+                         {"seconds", seconds}};  // all levels learn at once
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      if (level[i] == 0 || seen[i / outputs] != 0) continue;
+      seen[i / outputs] = 1;
+      round["features"].push_back(ColumnFeature(static_cast<Index>(i / outputs)).describe(model.inputs));
     }
-    for (std::size_t i = 0; i < all.size(); ++i) total[i] += all[i];
-    const Counts own = nonzeros(all, cascade.outputs()), so_far = nonzeros(total, cascade.outputs());
-    report["rounds"].push_back({{"round", l + 1},
-                                {"mix", cascade.options().mix[static_cast<std::size_t>(l)]},
-                                {"phi", cascade.options().phi[static_cast<std::size_t>(l)]},
-                                {"penalty", cascade.penalty(l)},
-                                {"features_used", so_far.rows},
-                                {"nonzero_rows", own.rows},
-                                {"nonzero_weights", own.weights}});
+    report["rounds"].push_back(std::move(round));
     report["features_used"] = report["nonzero_rows"] = so_far.rows;
     report["nonzero_weights"] = so_far.weights;
   }
-  if (data != nullptr) add_errors(report, "train", *data, online_scores(model, *data));
+  lift_last_round(report);
   return report;
 }
 
-Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& data) {
-  const auto linear = model.to_linear(true);
-  const auto increments = increments_of(*linear, model.cascade.columns());
-  Cascade cascade;
-  for (const CompositePoint& point : increments) cascade.levels.push_back({0, 0, point, {}});
-  ThreadPool threads(1);
-  return cascade_scores(cascade, data, 1, threads);
+void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const JointData& train,
+                       const JointData* test, ThreadPool& threads) {
+  const OnlineCascade& cascade = model.cascade;
+  const auto exact = make_loss(train, cascade.options().loss, 0);
+  // A step adds up its examples, and the penalty goes with that; the batch loss is their mean.
+  const double rows_a_step = static_cast<double>(train.rows()) / static_cast<double>(steps_of(train));
+  const auto outputs = static_cast<std::size_t>(cascade.outputs());
+  Cascade so_far;  // as one level
+  so_far.levels.resize(1);
+  CompositePoint& sum = so_far.levels.front().increment;
+  sum.weights.assign(static_cast<std::size_t>(cascade.columns()) * outputs, 0.0);
+  sum.bias.assign(outputs, 0.0);
+  for (Index l = 0; l < cascade.levels(); ++l) {
+    add_to(sum.weights, weights_of_level(cascade, l));
+    add_to(sum.bias, cascade.bias(l));
+    nlohmann::json& round = report["rounds"][static_cast<std::size_t>(l)];
+    const Grid<double> scores = cascade_scores(so_far, train, 1, threads);
+    const double loss = rows_a_step * evaluate(*exact, scores, nullptr, threads);
+    round["loss"] = loss;
+    round["objective"] = loss + round["penalty"].get<double>();
+    add_errors(round, "train", train, scores);
+    if (test != nullptr) add_errors(round, "test", *test, cascade_scores(so_far, *test, 1, threads));
+  }
+  lift_last_round(report);
 }
 
 void print_levels(const nlohmann::json& report) {

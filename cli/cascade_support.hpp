@@ -51,14 +51,19 @@ nlohmann::json level_reports(const Cascade& cascade, const JointData& train, con
 /// Fields of the last round and of the model at the top of the report.
 void finish_report(nlohmann::json& report, const LinearModel& model);
 
-/// `data`: the training rows, for the train error; null: there are none at hand.
-nlohmann::json online_report(const OnlineCascadeModel& model, const JointData* data, double seconds);
-/// Scores of the learner as it stands, on rows it does not learn from.
-Grid<double> online_scores(const OnlineCascadeModel& model, const JointData& data);
-/// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks; `unknown_tasks` where
-/// the rows name some that are none of the model's.
-void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
-                const Grid<double>& scores);
+/// Levels that stopped before the tolerance, on standard error; a run that was cancelled says so itself.
+void warn_of_levels(const Cascade& cascade, double tolerance, const Monitor& monitor);
+
+/// What can be said of an online cascade without data: its counts, and a round a level.
+nlohmann::json online_report(const OnlineCascadeModel& model, double seconds);
+/// The errors, loss and objective of every round with the levels up to it, and those of the whole. `test`:
+/// null where there is none.
+void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const JointData& train,
+                       const JointData* test, ThreadPool& threads);
+
+/// Options as they took effect: those of a complete batch cascade, or of a learner, fresh or resumed.
+nlohmann::json options_of(const CascadeOptions& options);
+nlohmann::json options_of(const OnlineCascadeModel& model);
 /// The levels as a table, and tasks of the test rows that the model lacks.
 void print_levels(const nlohmann::json& report);
 void print_online(const nlohmann::json& report);

@@ -87,20 +87,26 @@ void settle_cancelled(nlohmann::json& report) {
   fmt::print(stderr, "sharelearn: cancelled; the model is what was learned until then\n");
 }
 
+/// A fraction of every class, or of every task with rows of its own, which keeps some to learn from.
+Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {
+  const std::vector<std::int32_t>& labels = data.label.id;
+  if (!data.task.empty() && !labels.empty()) return task_holdout(data.task.id, labels, fraction, seed);
+  std::vector<std::int32_t> groups(static_cast<std::size_t>(data.rows()), 0);
+  const bool any_without = std::find(labels.begin(), labels.end(), -1) != labels.end();  // no positive task
+  if (!labels.empty() && !any_without) {
+    const Classes classes = classes_of(data, 1);
+    // Strata of a regression or a multitask set would be single rows.
+    if (classes.count() * 2 <= data.rows()) groups = classes.of_row;
+  }
+  return stratified_holdout(groups, fraction, seed);
+}
+
 /// Takes the rows held out of the training set as test set.
 void hold_out(FitInput& input) {
   const double fraction = input.common.holdout;
   if (input.test)
     throw InputError("--holdout and --test exclude each other: the test set is one or the other");
-  std::vector<std::int32_t> groups(static_cast<std::size_t>(input.train.rows()), 0);
-  const std::vector<std::int32_t>& labels = input.train.label.id;
-  const bool any_without = std::find(labels.begin(), labels.end(), -1) != labels.end();  // no positive task
-  if (!labels.empty() && !any_without) {
-    const Classes classes = classes_of(input.train, 1);
-    // Strata of a regression or a multitask set would be single rows.
-    if (classes.count() * 2 <= input.train.rows()) groups = classes.of_row;
-  }
-  const Split split = stratified_holdout(groups, fraction, input.context.seed);
+  const Split split = holdout_split(input.train, fraction, input.context.seed);
   if (split.test.empty() || split.train.empty()) {
     throw InputError(
         fmt::format("--holdout {} of {} rows leaves an empty part", fraction, input.train.rows()));
@@ -135,7 +141,9 @@ void CommonOptions::declare(CLI::App& app, OptionSet& options) {
   bias_option = options.add_flag("--bias,!--no-bias", bias,
                                  "A constant a class, never penalised (on unless the method says otherwise)");
   options.add("--tolerance", tolerance, "When the solver stops; 0: the method's own")->check(non_negative());
-  options.add("--holdout", holdout, "Fraction of the training rows held out as test set, a class at a time")
+  options
+      .add("--holdout", holdout,
+           "Fraction of the training rows held out as test set, a class or task at a time")
       ->check(between(0.0, 0.999));
   options.add_choice("--class-weight", class_weight, {"none", "balanced"}, "Weights of the classes");
   app.add_flag("--quiet", quiet, "No progress and no table");
@@ -201,12 +209,13 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   nlohmann::json report = std::move(result.report);
   report["method"] = name();
   report["options"] = options;
+  report["options"].update(result.options);
   report["data"] = {{"m", input.rows}, {"d", columns}, {"k", result.model->output_names().size()}};
   report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report["peak_bytes"] = peak_bytes();
   // The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed
   // alone.
-  result.model->about = {{"method", name()}, {"options", options}, {"data", report["data"]}};
+  result.model->about = {{"method", name()}, {"options", report["options"]}, {"data", report["data"]}};
   for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
                           "candidates", "lambda"}) {
     if (report.contains(key)) result.model->about["summary"][key] = report[key];

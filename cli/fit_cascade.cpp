@@ -24,6 +24,7 @@ namespace {
 constexpr int kRegretPoints = 8;
 /// Weights grow as 1 / gamma; far below this one they leave the range of numbers.
 constexpr double kLeastGamma = 1e-100;
+constexpr double kMostLevels = 1000;
 
 class CascadeMethod : public Method {
  public:
@@ -80,7 +81,7 @@ void CascadeMethod::declare(OptionSet& options) {
       "--loss", loss_, {"multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"},
       "Loss; multitask losses take qid: tasks, comma lists of positive tasks, or classes as 1-vs-rest");
   given_.levels = options.add("--levels", levels_, "Number of levels L")
-                      ->check(positive())
+                      ->check(between(1, kMostLevels))
                       ->default_str("that of --phi or --mix, else 5");
   given_.phi =
       options
@@ -186,6 +187,8 @@ int CascadeMethod::run(const CommonOptions& common, const nlohmann::json& option
   if (checkpoint_every_ > 0 && common.model.empty()) {
     throw InputError("--checkpoint-every needs -o: that is the file it writes");
   }
+  if (online_ && common.tolerance > 0)
+    throw InputError("the online cascade solves nothing that --tolerance could end: leave it out");
   if (!stream_) return Method::run(common, options);
   common.check_files(own_outputs(), own_inputs());
   return run_stream(common, options);
@@ -247,7 +250,9 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
   if (model->scaling.kind != ScalingKind::none) {
     throw InputError(fmt::format("{}: scales its rows, which a stream cannot; leave --stream out", resume_));
   }
-  model->about = {{"method", name()}, {"options", options}};
+  nlohmann::json in_effect = options;
+  in_effect.update(options_of(*model));
+  model->about = {{"method", name()}, {"options", in_effect}};
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
   for (Index pass = 0; pass < passes_; ++pass) {
@@ -257,9 +262,9 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
     });
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  nlohmann::json report = online_report(*model, nullptr, seconds);
+  nlohmann::json report = online_report(*model, seconds);
   report["method"] = name();
-  report["options"] = options;
+  report["options"] = in_effect;
   report["data"] = {{"m", model->cascade.examples() - known},
                     {"d", model->cascade.columns()},
                     {"k", model->cascade.outputs()}};
@@ -284,9 +289,11 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const DesignSource source = joint_.prepare(input, default_scaling());
   const JointData data = joint_.training_data(input, multiclass);
   choose_phi(data, options, input.context, report);
+  options = complete(std::move(options));
   const double start = cpu_seconds();
   const Cascade cascade = fit_cascade(data, options, input.context);
   report["learning_seconds"] = cpu_seconds() - start;
+  warn_of_levels(cascade, options.tolerance, input.context.monitor);
   auto model = cascade_model(increments_of(cascade), data.names,
                              multiclass ? OutputKind::classes : OutputKind::tasks, source);
   model->task_labels = data.task_labels;
@@ -298,7 +305,7 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
       level_reports(cascade, data, held_out ? &*held_out : nullptr, *model, input.context.threads);
   finish_report(report, *model);
   if (input.common.shows_tables()) print_levels(report);
-  return {model, report};
+  return {model, report, options_of(options)};
 }
 
 /// The learner of --resume. Options named beside it must be those it was learned with.
@@ -395,6 +402,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   const JointData data = joint_data(std::move(input.train), multiclass, &names, model->task_labels);
   check_rows(*model, data);
   model->task_labels = data.task_labels;
+  model->about = {{"method", name()}, {"options", options_of(*model)}};  // of checkpoints
   OnlineSource examples(data);
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
@@ -407,13 +415,12 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_steps(*model);
-  nlohmann::json report = online_report(*model, &data, seconds);
+  nlohmann::json report = online_report(*model, seconds);
   report["examples_per_second"] =
       static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
-  if (input.test) {
-    const JointData test = joint_data(std::move(*input.test), multiclass, &names, model->task_labels);
-    add_errors(report, "test", test, online_scores(*model, test));
-  }
+  std::optional<JointData> test;
+  if (input.test) test = joint_data(std::move(*input.test), multiclass, &names, model->task_labels);
+  add_online_errors(report, *model, data, test ? &*test : nullptr, input.context.threads);
   for (const RegretPoint& point :
        regret_ ? regret(data, learner_options(input.common), gamma_, kRegretPoints, input.context)
                : std::vector<RegretPoint>()) {
@@ -421,7 +428,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
         {{"steps", point.steps}, {"per_step", point.of_cascade}, {"own_per_step", point.of_level}});
   }
   if (input.common.shows_tables()) print_online(report);
-  return {model, report};
+  return {model, report, options_of(*model)};
 }
 
 }  // namespace

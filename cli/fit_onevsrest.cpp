@@ -107,7 +107,7 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   const auto model = model_of(result, classes, input.train, scaling, pool->width());
   add_sparsity(*model, report);
   if (input.common.shows_tables()) print_rounds(report["rounds"]);
-  return {model, report};
+  return {model, report, {{"features", options.features}, {"tolerance", options.corrective.tolerance}}};
 }
 
 }  // namespace

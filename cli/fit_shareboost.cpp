@@ -404,7 +404,7 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   }
   add_sparsity(*model, report);
   if (input.common.shows_tables()) print_rounds(report["rounds"]);
-  return {model, report};
+  return {model, report, {{"features", options.features}, {"tolerance", options.corrective.tolerance}}};
 }
 
 }  // namespace

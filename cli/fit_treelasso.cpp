@@ -79,6 +79,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
     }
   }
   const Cascade cascade = fit_cascade(data, options, input.context);
+  warn_of_levels(cascade, options.tolerance, input.context.monitor);
   const OutputKind kind = multiclass ? OutputKind::classes : OutputKind::tasks;
   auto model = cascade_model(increments_of(cascade), data.names, kind, source);
   model->task_labels = data.task_labels;
@@ -91,7 +92,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   report["lambda"] = options.phi[0];
   finish_report(report, *model);
   if (input.common.shows_tables()) print_levels(report);
-  return {model, report};
+  return {model, report, {{"lambda", options.phi[0]}, {"tolerance", options.tolerance}}};
 }
 
 }  // namespace

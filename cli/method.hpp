@@ -73,6 +73,9 @@ struct FitResult {
   /// The method's part of the report: objective, loss, rounds ... (DESIGN's fields); the driver adds method,
   /// options, data, seconds and peak_bytes.
   nlohmann::json report;
+  /// Options whose value in effect is not the one on the command line: the method's own default, what it
+  /// chose, or what the model to go on from was learned with. Report and model keep these.
+  nlohmann::json options = nlohmann::json::object();
 };
 
 class Method {

@@ -96,7 +96,10 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
     test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names,
                       data.task_labels);
   }
-  nlohmann::json report{{"data", size_of(data)}};
+  warn_of_levels(cascade, options_.cascade.tolerance, context.monitor);
+  nlohmann::json report{{"data", size_of(data)}, {"options", table_->values()}};
+  report["options"]["phi"] = nlohmann::json::array();
+  for (const CascadeLevel& level : cascade.levels) report["options"]["phi"].push_back(level.phi);
   report["rounds"] = level_reports(cascade, data, test ? &*test : nullptr, *model, context.threads);
   finish_report(report, *model);
   add_stop(report, context.monitor);
@@ -128,15 +131,17 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   sharelearn::run_online(model.cascade, source, 0, context);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   require_steps(model);
-  nlohmann::json report = online_report(model, &data, seconds);
+  nlohmann::json report = online_report(model, seconds);
   report["data"] = size_of(data);
+  report["options"] = options_of(model);
   add_stop(report, context.monitor);
   report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
+  std::optional<JointData> test;
   if (!test_.empty()) {
-    const JointData test =
+    test =
         joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names, data.task_labels);
-    add_errors(report, "test", test, online_scores(model, test));
   }
+  add_online_errors(report, model, data, test ? &*test : nullptr, context.threads);
   model.about = {{"method", "transfer"}, {"from", known.about}};
   model.means = known.means;
   if (!output_.empty()) save_model(model, output_);
@@ -164,7 +169,6 @@ int TransferCommand::run() {
     throw InputError(fmt::format("{}: is no cascade; fit one with 'sharelearn fit cascade'", model_));
   }
   report["method"] = "transfer";
-  report["options"] = table_->values();
   report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report["peak_bytes"] = peak_bytes();
   write_report(report_, report);

@@ -125,23 +125,39 @@ TaskLabels labels_of_tasks(const Dataset& data, TaskLabels known) {
   return known;
 }
 
+/// In the product's order.
+std::vector<std::string> sorted(const std::set<std::string>& names) {
+  std::vector<std::string> result(names.begin(), names.end());
+  sort_labels(result);
+  return result;
+}
+
 Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* known,
                           const TaskLabels& labels) {
   require_labels(data);
   Tasks tasks{known ? *known : names_in_use(data.task), {}, labels_of_tasks(data, labels)};
   const auto position = positions(tasks.names);
   tasks.sign.assign(data.label.id.size() * tasks.names.size(), 0);
+  std::set<std::string> unknown;
+  bool any_known = false;
   for (std::size_t i = 0; i < data.label.id.size(); ++i) {
-    const std::int32_t task = data.task.id[i];
-    const auto found =
-        task < 0 ? position.end() : position.find(data.task.names[static_cast<std::size_t>(task)]);
-    if (found == position.end()) {
-      throw InputError(
-          fmt::format("{}: row {} belongs to {}", data.source, i + 1,
-                      task < 0 ? "no task (qid: is missing)" : "a task the model does not know"));
+    if (data.task.id[i] < 0) {
+      throw InputError(fmt::format("{}: row {} belongs to no task (qid: is missing)", data.source, i + 1));
     }
+    const std::string& task = data.task.names[static_cast<std::size_t>(data.task.id[i])];
+    const auto found = position.find(task);
+    if (found == position.end()) {
+      unknown.insert(task);
+      continue;
+    }
+    any_known = true;
     tasks.sign[i * tasks.names.size() + static_cast<std::size_t>(found->second)] =
         tasks.labels.sign_of(data.label.names[static_cast<std::size_t>(data.label.id[i])]);
+  }
+  tasks.unknown = sorted(unknown);
+  if (!any_known && !tasks.unknown.empty()) {
+    throw InputError(fmt::format("{}: the model knows none of the tasks, '{}' for example", data.source,
+                                 tasks.unknown.front()));
   }
   return tasks;
 }
@@ -309,8 +325,7 @@ Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known, const
       }
     }
   }
-  tasks.unknown.assign(unknown.begin(), unknown.end());
-  sort_labels(tasks.unknown);
+  tasks.unknown = sorted(unknown);
   return tasks;
 }
 

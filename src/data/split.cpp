@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "sharelearn/run/random.hpp"
 
@@ -37,6 +39,33 @@ Split stratified_holdout(std::span<const std::int32_t> class_of_row, double frac
     const auto take = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(rows.size())));
     for (std::size_t i = 0; i < std::min(take, rows.size()); ++i)
       is_test[static_cast<std::size_t>(rows[i])] = 1;
+  }
+  return split_by_mark(is_test);
+}
+
+Split task_holdout(std::span<const std::int32_t> task_of_row, std::span<const std::int32_t> label_of_row,
+                   double fraction, std::uint64_t seed) {
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> number;
+  std::map<std::int32_t, Index> left;  // rows of each task that are learned from
+  std::vector<std::int32_t> stratum;
+  for (std::size_t i = 0; i < task_of_row.size(); ++i) {
+    const auto next = static_cast<std::int32_t>(number.size());
+    stratum.push_back(number.try_emplace({task_of_row[i], label_of_row[i]}, next).first->second);
+    ++left[task_of_row[i]];
+  }
+  std::vector<std::vector<Index>> strata = shuffled_by_class(stratum, seed);
+  Random(seed, strata.size()).shuffle(strata);
+  // A stratum may be a row or two: what rounding leaves out of one is taken from the next.
+  std::vector<char> is_test(task_of_row.size(), 0);
+  Index seen = 0, taken = 0;
+  for (const auto& rows : strata) {
+    seen += std::ssize(rows);
+    Index& of_task = left[task_of_row[static_cast<std::size_t>(rows.front())]];
+    const Index wanted = std::llround(fraction * static_cast<double>(seen)) - taken;
+    const Index take = std::min({wanted, Index{std::ssize(rows)}, of_task - 1});
+    for (Index i = 0; i < take; ++i) is_test[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])] = 1;
+    taken += take;
+    of_task -= take;
   }
   return split_by_mark(is_test);
 }

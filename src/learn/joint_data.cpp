@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <numeric>
 
@@ -13,6 +12,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/multitask_hinge.hpp"
 #include "sharelearn/loss/task_losses.hpp"
+#include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -23,7 +23,25 @@ namespace {
 constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multiclass-logistic",
                                                      "multitask-hinge", "multitask-logistic"};
 
-/// The one task that labels each row.
+std::vector<double> selected(const std::vector<double>& of_rows, std::span<const Index> rows) {
+  std::vector<double> out;
+  out.reserve(rows.size());
+  for (const Index i : rows) out.push_back(of_rows[at(i)]);
+  return out;
+}
+
+/// Rows that all weigh nothing stay so.
+void normalise(std::vector<double>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& w : weights) w /= sum > 0 ? sum : 1;
+}
+
+/// The weights as read; 1 where the data has none.
+std::vector<double> counts_of(const Dataset& data) {
+  return data.weight.empty() ? std::vector<double>(at(data.rows()), 1.0) : data.weight;
+}
+
+/// The one task that labels each row; the number of tasks where none does.
 std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {
   std::vector<Index> task(at(rows), 0);
   for (Index i = 0; i < rows; ++i) {
@@ -39,20 +57,22 @@ JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* know
   JointData out;
   out.names = tasks.names;
   out.task_labels = tasks.labels;
-  out.order.resize(at(data.rows()));
-  std::iota(out.order.begin(), out.order.end(), Index{0});
+  out.unknown_tasks = tasks.unknown;
+  out.task_begin.assign(at(tasks.count() + 1), 0);
+  for (Index i = 0; i < data.rows(); ++i) {
+    if (task[at(i)] == tasks.count()) continue;
+    out.order.push_back(i);
+    ++out.task_begin[at(task[at(i)] + 1)];
+  }
   std::stable_sort(out.order.begin(), out.order.end(),
                    [&](Index a, Index b) { return task[at(a)] < task[at(b)]; });
-  out.task_begin.assign(at(tasks.count() + 1), 0);
-  for (const Index t : task) ++out.task_begin[at(t + 1)];
   std::partial_sum(out.task_begin.begin(), out.task_begin.end(), out.task_begin.begin());
-  const auto weights = normalised_weights(data);
-  for (const Index i : out.order) {
-    out.sign.push_back(tasks.sign[at(i * tasks.count() + task[at(i)])]);
-    out.weights.push_back(weights[at(i)]);
-  }
-  const bool sorted = std::is_sorted(out.order.begin(), out.order.end());
-  out.x = sorted ? std::move(data.x) : data.x.select_rows(out.order);
+  for (const Index i : out.order) out.sign.push_back(tasks.sign[at(i * tasks.count() + task[at(i)])]);
+  out.weights = selected(normalised_weights(data), out.order);
+  if (std::ssize(out.order) < data.rows()) normalise(out.weights);
+  out.counts = selected(counts_of(data), out.order);
+  const bool unmoved = std::ssize(out.order) == data.rows() && std::ranges::is_sorted(out.order);
+  out.x = unmoved ? std::move(data.x) : data.x.select_rows(out.order);
   return out;
 }
 
@@ -62,32 +82,32 @@ JointData class_data(Dataset data, const std::vector<std::string>* known) {
   out.names = std::move(classes.names);
   out.label = std::move(classes.of_row);
   out.weights = normalised_weights(data);
+  out.counts = counts_of(data);
   out.x = std::move(data.x);
   return out;
 }
 
-/// Rows that all weigh nothing stay so.
-std::vector<double> renormalised(const std::vector<double>& weights, std::span<const Index> rows) {
-  std::vector<double> out;
-  double sum = 0;
-  for (const Index i : rows) out.push_back(weights[at(i)]), sum += out.back();
-  for (double& w : out) w /= sum > 0 ? sum : 1;
-  return out;
-}
-
-/// What a row counts in an error: its weight, or exactly 1 where all weigh the same.
-class RowCounts {
- public:
-  explicit RowCounts(const std::vector<double>& weights)
-      : weights_(weights),
-        equal_(!weights.empty() && weights.front() > 0 &&
-               std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) == weights.end()) {}
-  double operator()(Index row) const { return equal_ ? 1.0 : weights_[at(row)]; }
-
- private:
-  const std::vector<double>& weights_;
-  bool equal_;
+/// Weight of the wrong signs of a task, and of all it has.
+struct TaskCount {
+  double wrong = 0, all = 0;
+  double accuracy() const { return all > 0 ? (all - wrong) / all : 1.0; }
 };
+
+TaskCount count_task(const JointData& data, Index task, const Grid<double>& scores) {
+  const bool own = data.own_rows();
+  const std::vector<double>& weights = data.error_weights();
+  TaskCount count;
+  const Index end = own ? data.task_begin[at(task + 1)] : data.rows();
+  for (Index i = own ? data.task_begin[at(task)] : 0; i < end; ++i) {
+    const std::int8_t sign = data.sign[at(own ? i : i * data.outputs() + task)];
+    if (sign == 0) continue;
+    count.all += weights[at(i)];
+    const double score = scores(i, own ? 0 : task);
+    const bool right = sign > 0 ? score > 0 : score <= 0;
+    if (!right) count.wrong += weights[at(i)];
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -115,6 +135,7 @@ JointData joint_data(Dataset data, bool multiclass, const std::vector<std::strin
   out.sign = std::move(tasks.sign);
   out.unknown_tasks = std::move(tasks.unknown);
   out.weights = normalised_weights(data);
+  out.counts = counts_of(data);
   out.x = std::move(data.x);
   return out;
 }
@@ -124,7 +145,9 @@ JointData select_rows(const JointData& data, std::span<const Index> rows) {
   out.names = data.names;
   out.task_labels = data.task_labels;
   out.x = data.x.select_rows(rows);
-  out.weights = renormalised(data.weights, rows);
+  out.weights = selected(data.weights, rows);
+  normalise(out.weights);
+  if (!data.counts.empty()) out.counts = selected(data.counts, rows);
   const Index signs = data.multiclass() ? 0 : data.score_columns();
   for (const Index i : rows) {
     if (data.multiclass()) out.label.push_back(data.label[at(i)]);
@@ -155,11 +178,9 @@ JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t s
     }
     out.task_begin.push_back(static_cast<Index>(out.order.size()));
   }
-  if (data.weight.empty()) {
-    out.weights.assign(out.order.size(), 1 / static_cast<double>(out.order.size()));
-  } else {
-    out.weights = renormalised(normalised_weights(data), out.order);
-  }
+  out.weights = selected(data.weight.empty() ? counts_of(data) : normalised_weights(data), out.order);
+  normalise(out.weights);
+  out.counts = selected(counts_of(data), out.order);
   out.x = data.x.select_rows(out.order);
   return out;
 }
@@ -207,25 +228,8 @@ std::vector<std::int32_t> strata(const JointData& data) {
 }
 
 std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores) {
-  std::vector<double> right(at(data.outputs()), 0.0), all(at(data.outputs()), 0.0);
-  const RowCounts counts(data.weights);
-  const auto count = [&](Index row, Index task, std::int8_t sign, double score) {
-    if (sign == 0) return;
-    all[at(task)] += counts(row);
-    right[at(task)] += (score > 0) == (sign > 0) ? counts(row) : 0;
-  };
-  for (Index t = 0; t < data.outputs(); ++t) {
-    if (data.own_rows()) {
-      for (Index i = data.task_begin[at(t)]; i < data.task_begin[at(t + 1)]; ++i) {
-        count(i, t, data.sign[at(i)], scores(i, 0));
-      }
-    } else {
-      for (Index i = 0; i < data.rows(); ++i) {
-        count(i, t, data.sign[at(i * data.outputs() + t)], scores(i, t));
-      }
-    }
-  }
-  for (std::size_t t = 0; t < right.size(); ++t) right[t] = all[t] > 0 ? right[t] / all[t] : 1.0;
+  std::vector<double> right;
+  for (Index t = 0; t < data.outputs(); ++t) right.push_back(count_task(data, t, scores).accuracy());
   return right;
 }
 
@@ -254,36 +258,26 @@ double mean_area(const JointData& data, const Grid<double>& scores) {
 }
 
 double pair_error(const JointData& data, const Grid<double>& scores) {
-  if (data.multiclass()) return 1 - accuracy(data, scores);
-  const RowCounts counts(data.weights);
-  double wrong = 0, all = 0;
-  for (Index c = 0; c < scores.cols(); ++c) {
-    for (Index i = 0; i < data.rows(); ++i) {
-      const std::int8_t sign = data.sign[at(i * scores.cols() + c)];
-      if (sign == 0) continue;
-      all += counts(i);
-      wrong += (scores(i, c) > 0) == (sign > 0) ? 0 : counts(i);
-    }
+  if (data.multiclass()) return error_rate(scores, data.label, data.error_weights());
+  TaskCount total;  // of the tasks' own sums, in the order of `evaluate`
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const TaskCount count = count_task(data, t, scores);
+    total.wrong += count.wrong;
+    total.all += count.all;
   }
-  return all > 0 ? wrong / all : 0.0;
+  return total.all > 0 ? total.wrong / total.all : 0.0;
 }
 
 double accuracy(const JointData& data, const Grid<double>& scores) {
-  if (!data.multiclass()) {
-    const auto each = task_accuracies(data, scores);
-    return std::accumulate(each.begin(), each.end(), 0.0) / static_cast<double>(each.size());
+  if (data.multiclass()) return 1 - pair_error(data, scores);
+  double sum = 0, tasks = 0;
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const TaskCount count = count_task(data, t, scores);
+    if (count.all == 0) continue;
+    sum += count.accuracy();
+    ++tasks;
   }
-  const RowCounts counts(data.weights);
-  double right = 0, all = 0;
-  for (Index i = 0; i < data.rows(); ++i) {
-    Index best = 0;
-    for (Index c = 1; c < data.outputs(); ++c) {
-      if (scores(i, c) > scores(i, best)) best = c;
-    }
-    all += counts(i);
-    right += best == data.label[at(i)] ? counts(i) : 0;
-  }
-  return all > 0 ? right / all : 1.0;
+  return tasks > 0 ? sum / tasks : 1.0;
 }
 
 }  // namespace sharelearn

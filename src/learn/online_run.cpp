@@ -6,13 +6,17 @@
 
 namespace sharelearn {
 
-OnlineSource::OnlineSource(const JointData& data) : data_(data), rows_(to_rows(data.x)), steps_(data.rows()) {
-  if (!data.own_rows()) return;
-  steps_ = 0;
+Index steps_of(const JointData& data) {
+  if (!data.own_rows()) return data.rows();
+  Index steps = 0;
   for (std::size_t t = 0; t + 1 < data.task_begin.size(); ++t) {
-    steps_ = std::max(steps_, data.task_begin[t + 1] - data.task_begin[t]);
+    steps = std::max(steps, data.task_begin[t + 1] - data.task_begin[t]);
   }
+  return steps;
 }
+
+OnlineSource::OnlineSource(const JointData& data)
+    : data_(data), rows_(to_rows(data.x)), steps_(steps_of(data)) {}
 
 OnlineExample OnlineSource::example(Index row, Index output) const {
   const auto begin = at(rows_.start[at(row)]), count = at(rows_.start[at(row + 1)]) - begin;

@@ -49,9 +49,11 @@ class Accelerated {
         gradient_(x_.weights.size()),
         free_gradient_(x_.free.size()) {
     const double largest = metric_.empty() ? 0 : *std::max_element(metric_.begin(), metric_.end());
-    // A column without variance has no gradient either; the floor only keeps its step finite.
-    const double floor = largest > 0 ? kLeastMetric * largest : 1.0;
-    for (double& value : metric_) value = std::max(value, floor);
+    // A column without variance has no gradient but rounding: the shortest step there is keeps it in place.
+    // Any other has the step of its own variance, however small beside the others'.
+    for (double& value : metric_) {
+      if (!(value > 0)) value = largest > 0 ? largest : 1.0;
+    }
   }
 
   const AcceleratedPoint& point() const { return x_; }
@@ -73,7 +75,7 @@ class Accelerated {
  private:
   /// Of a loss, relative and absolute.
   static constexpr double kRounding = 1e-13, kAbsoluteRounding = 1e-15;
-  static constexpr double kLeastMetric = 1e-9, kEasing = 0.8;
+  static constexpr double kEasing = 0.8;
   static constexpr int kMostDoublings = 60;
 
   /// y = x + beta (x - before); the scores are linear in the weights, so no product is needed.

@@ -43,19 +43,26 @@ double sum(std::span<const double> values) {
   return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
 }
 
+/// Sums over values less `shift`: beside squares of a mean far from zero, rounding would hide the variance.
 struct Moments {
-  double weight = 0, sum = 0, squares = 0;
-  double mean() const { return weight > 0 ? sum / weight : 0; }
-  double centred(double mean) const { return std::max(squares - 2 * mean * sum + mean * mean * weight, 0.0); }
+  double weight = 0, shift = 0, sum = 0, squares = 0;
+  double mean() const { return weight > 0 ? shift + sum / weight : 0; }
+  /// Of all weight together; 0 where nothing but rounding is left.
+  double variance() const {
+    constexpr double kRounding = 1e-13;
+    const double left = weight > 0 ? squares - sum * sum / weight : 0;
+    return left > kRounding * squares ? left : 0;
+  }
   void add(double row_weight, double value) {
-    const double weighted = row_weight * value;
+    const double weighted = row_weight * (value - shift);
     sum += weighted;
-    squares += weighted * value;
+    squares += weighted * (value - shift);
   }
 };
 
-Moments moments_of(const float* column, RowRange rows, std::span<const double> row_weights, double weight) {
-  Moments out{weight, 0, 0};
+Moments moments_of(const float* column, RowRange rows, std::span<const double> row_weights, double weight,
+                   bool shifted) {
+  Moments out{weight, shifted && rows.size() > 0 ? column[rows.begin] : 0.0, 0, 0};
   for (Index i = rows.begin; i < rows.end; ++i) out.add(row_weights[at(i)], column[i]);
   return out;
 }
@@ -91,7 +98,7 @@ void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
     std::vector<Moments> moments(at(groups));
     for (Index j = piece * kPieceColumns; j < std::min(columns(), (piece + 1) * kPieceColumns); ++j) {
       if (x_.is_sparse()) {
-        for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0};
+        for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0, 0};
         const auto rows_of = x_.sparse().column_rows(j);
         const auto values_of = x_.sparse().column_values(j);
         for (std::size_t e = 0; e < rows_of.size(); ++e) {
@@ -101,13 +108,12 @@ void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
         for (Index g = 0; g < groups; ++g) {
           const RowRange range =
               own_rows() ? RowRange{task_begin_[at(g)], task_begin_[at(g + 1)]} : RowRange{0, rows()};
-          moments[at(g)] = moments_of(x_.dense().column(j), range, row_weights, share_[at(g)]);
+          moments[at(g)] = moments_of(x_.dense().column(j), range, row_weights, share_[at(g)], bias_);
         }
       }
       for (Index g = 0; g < groups; ++g) {
-        const double mean = bias_ ? moments[at(g)].mean() : 0;
-        if (bias_) mean_[at(j * groups + g)] = mean;
-        scale_[at(j)] = std::max(scale_[at(j)], moments[at(g)].centred(mean));
+        if (bias_) mean_[at(j * groups + g)] = moments[at(g)].mean();
+        scale_[at(j)] = std::max(scale_[at(j)], bias_ ? moments[at(g)].variance() : moments[at(g)].squares);
       }
     }
   });

@@ -55,6 +55,24 @@ double largest_dual_norm(const Penalty& penalty, std::span<const double> gradien
   return largest;
 }
 
+/// sum |gradient| * radius over the weights, each measured by its column's deviation: columns of any scale
+/// count the same, those without deviation nothing.
+double slack_of_weights(const Design& design, std::span<const double> weights,
+                        std::span<const double> gradient) {
+  const auto outputs = at(design.outputs());
+  double share = 0;  // with own rows the scales are those of a task, whose rows weigh so much
+  for (Index c = 0; c < design.outputs(); ++c) share = std::max(share, design.share(c));
+  double sum = 0, largest = 0;
+  for (std::size_t row = 0; row < weights.size() / outputs; ++row) {
+    const double deviation = std::sqrt(design.scale(static_cast<Index>(row)) / share);
+    if (deviation == 0) continue;
+    for (std::size_t i = row * outputs; i < (row + 1) * outputs; ++i)
+      sum += std::abs(gradient[i]) / deviation;
+    largest = std::max(largest, deviation * largest_magnitude(weights.subspan(row * outputs, outputs)));
+  }
+  return sum * (1 + largest);
+}
+
 /// The bound of the header, from the loss, the gradient of every row looked at, and the bias's gradient.
 double gap_of(const CompositeProblem& problem, const Values& values, std::span<const double> weights,
               std::span<const double> gradient, std::span<const double> bias,
@@ -63,11 +81,8 @@ double gap_of(const CompositeProblem& problem, const Values& values, std::span<c
   double slack = 0;
   for (std::size_t c = 0; c < bias.size(); ++c) slack += std::abs(bias_gradient[c]);
   slack *= 1 + largest_magnitude(bias);
-  if (problem.strength == 0) {
-    double sum = 0;
-    for (const double g : gradient) sum += std::abs(g);
-    return slack + sum * (1 + largest_magnitude(weights));
-  }
+  // Without a penalty every column is in the working set: the rows of weights are those of the design.
+  if (problem.strength == 0) return slack + slack_of_weights(problem.design, weights, gradient);
   const double dual = largest_dual_norm(problem.penalty, gradient, outputs);
   const double alpha = dual > problem.strength ? problem.strength / dual : 1.0;
   return values.objective() - alpha * (values.loss - dot(gradient, weights) - slack);

@@ -181,6 +181,19 @@ TEST(Tasks, lists_name_the_tasks_a_model_does_not_know) {
   EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{1, -1, -1, -1}));
 }
 
+TEST(Tasks, rows_of_their_own_of_unknown_tasks_have_no_sign_and_are_named) {
+  const std::vector<std::string> known{"a"};
+  Dataset data = with_tasks({"1", "-1"}, {0, 1, 1});
+  data.task = {{"b", "a", "10"}, {0, 1, 2}};
+  const Tasks tasks = tasks_of(data, &known);
+  EXPECT_EQ(tasks.unknown, (std::vector<std::string>{"10", "b"}));
+  EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{0, -1, 0}));
+  data.task.id = {0, 0, 2};
+  EXPECT_THROW(tasks_of(data, &known), InputError);  // nothing is left to judge
+  data.task.id = {1, 1, -1};
+  EXPECT_THROW(tasks_of(data, &known), InputError);
+}
+
 TEST(Weights, sum_to_one_and_balance_classes) {
   const Dataset data = with_labels({"a", "b"}, {0, 0, 0, 1});
   const Classes classes = classes_of(data);

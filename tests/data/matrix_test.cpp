@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "sharelearn/data/scaling.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/run/random.hpp"
@@ -100,6 +103,38 @@ RC_GTEST_PROP(Split, holdout_takes_its_share_of_every_class, ()) {
     const auto held = std::count_if(split.test.begin(), split.test.end(),
                                     [&](Index row) { return classes[static_cast<std::size_t>(row)] == c; });
     RC_ASSERT(held == std::llround(0.3 * static_cast<double>(total)));
+  }
+}
+
+RC_GTEST_PROP(Split, holdout_of_tasks_leaves_a_row_of_every_task, (std::uint32_t seed)) {
+  const auto tasks = *rc::gen::container<std::vector<std::int32_t>>(rc::gen::inRange(-1, 6));
+  std::vector<std::int32_t> labels;
+  for (std::size_t i = 0; i < tasks.size(); ++i) labels.push_back(*rc::gen::inRange(0, 2));
+  const double fraction = *rc::gen::inRange(0, 1000) / 1000.0;
+  const Split split = task_holdout(tasks, labels, fraction, seed);
+  RC_ASSERT(split.train.size() + split.test.size() == tasks.size());
+  std::set<std::int32_t> learned;
+  for (const Index row : split.train) learned.insert(tasks[static_cast<std::size_t>(row)]);
+  RC_ASSERT(learned == std::set<std::int32_t>(tasks.begin(), tasks.end()));
+  RC_ASSERT(std::ssize(split.test) <= std::llround(fraction * static_cast<double>(tasks.size())));
+}
+
+TEST(Split, holdout_of_tasks_is_spread_over_tasks_and_labels) {
+  std::vector<std::int32_t> tasks, labels;
+  for (std::int32_t row = 0; row < 80; ++row) tasks.push_back(row / 4), labels.push_back(row % 2);
+  const auto most_of_a_stratum = [&](const Split& split) {
+    std::map<std::pair<std::int32_t, std::int32_t>, int> held;
+    for (const Index row : split.test) {
+      ++held[{tasks[static_cast<std::size_t>(row)], labels[static_cast<std::size_t>(row)]}];
+    }
+    int most = 0;
+    for (const auto& [stratum, count] : held) most = std::max(most, count);
+    return most;
+  };
+  for (const double fraction : {0.05, 0.2, 0.25, 0.5}) {  // of strata of two rows
+    const Split split = task_holdout(tasks, labels, fraction, 3);
+    EXPECT_EQ(std::ssize(split.test), std::lround(80 * fraction));
+    EXPECT_EQ(most_of_a_stratum(split), 1);
   }
 }
 

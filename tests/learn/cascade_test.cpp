@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "learn/cascade_problem.hpp"
 #include "sharelearn/learn/cascade_model.hpp"
 #include "sharelearn/run/error.hpp"
@@ -99,6 +101,45 @@ TEST(cascade, tasks_with_own_rows_reach_the_independent_optimum) {
   CascadeOptions options = three_levels(JointLoss::multitask_hinge);
   options.phi = {0.05, 0.03, 0.01};
   expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
+}
+
+/// The same data in other units, powers of two from a million to a four-millionth; a constant column is
+/// added.
+JointData in_other_units(const JointData& data) {
+  const DenseMatrix from = data.x.to_dense();
+  DenseMatrix to(from.rows(), from.cols() + 1);
+  for (Index j = 0; j < from.cols(); ++j) {
+    const int power = 20 - 14 * static_cast<int>(j % 4);
+    for (Index i = 0; i < from.rows(); ++i) to(i, j) = std::ldexp(from(i, j), power);
+  }
+  for (Index i = 0; i < from.rows(); ++i) to(i, from.cols()) = 123456;
+  JointData out = data;
+  out.x = std::move(to);
+  return out;
+}
+
+/// Without a penalty the optimum does not depend on the columns' units.
+void expect_optimum_in_any_units(const JointData& data, JointLoss loss) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const CascadeOptions options{.loss = loss, .levels = 1, .phi = {0}};
+  const double best = SlowLevel(data, loss, options.smoothing)
+                          .minimum(Eigen::MatrixXd::Zero(data.rows(), data.outputs()), 0, 0, true, 20000);
+  JointData scaled = in_other_units(data);
+  for (const bool sparse : {false, true}) {
+    if (sparse) scaled.x = testing::sparse_copy(scaled.x.to_dense());
+    const FistaReport report = fit_cascade(scaled, options, context).levels[0].report;
+    EXPECT_TRUE(report.converged);
+    EXPECT_NEAR(report.objective, best, 2e-6 * best);
+    EXPECT_LT(report.iterations, 1000);
+  }
+}
+
+TEST(cascade, without_a_penalty_the_units_of_the_columns_do_not_matter) {
+  const Sizes sizes{.rows = 200, .columns = 6, .outputs = 3};
+  expect_optimum_in_any_units(random_classes(sizes, 5), JointLoss::multiclass_logistic);
+  expect_optimum_in_any_units(random_tasks(sizes, false, 6), JointLoss::multitask_logistic);
+  expect_optimum_in_any_units(random_tasks(sizes, true, 7), JointLoss::multitask_hinge);
 }
 
 TEST(cascade, small_smoothing_is_reached_by_annealing) {

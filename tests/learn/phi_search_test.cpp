@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "learn/cascade_problem.hpp"
+#include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/output_tree.hpp"
 #include "sharelearn/run/error.hpp"
@@ -82,6 +83,64 @@ TEST(joint_data, errors_count_rows_by_their_weights) {
   EXPECT_DOUBLE_EQ(pair_error(data, scores), 0.25);
   EXPECT_DOUBLE_EQ(accuracy(data, scores), 0.75);
   EXPECT_DOUBLE_EQ(task_accuracies(data, scores)[1], 0.5);
+}
+
+TEST(joint_data, errors_are_rounded_once) {
+  Dataset rows;
+  rows.x = DenseMatrix(20, 1);
+  rows.label = {{"a", "b"}, std::vector<std::int32_t>(20, 0)};
+  std::fill_n(rows.label.id.begin(), 9, 1);
+  const Grid<double> scores(20, 2);  // all ties: class a
+  EXPECT_EQ(pair_error(joint_data(rows, true), scores), 0.45);
+  rows.weight.assign(20, 0.3);
+  rows.weight[19] = 0.7;
+  double wrong = 0, all = 0;
+  for (std::size_t i = 0; i < 20; ++i) {
+    all += rows.weight[i];
+    if (i < 9) wrong += rows.weight[i];
+  }
+  EXPECT_EQ(pair_error(joint_data(rows, true), scores), wrong / all);
+}
+
+Dataset four_rows_of_tasks(std::vector<std::int32_t> task) {
+  Dataset rows;
+  DenseMatrix x(4, 1);
+  for (Index i = 0; i < 4; ++i) x(i, 0) = static_cast<float>(i);
+  rows.x = std::move(x);
+  rows.label = {{"1", "-1"}, {0, 1, 0, 1}};
+  rows.task = {{"a", "b", "c"}, std::move(task)};
+  rows.weight = {1, 2, 3, 4};
+  return rows;
+}
+
+TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
+  const std::vector<std::string> known{"b", "a"};
+  const JointData data = joint_data(four_rows_of_tasks({0, 2, 0, 1}), false, &known);
+  EXPECT_EQ(data.unknown_tasks, std::vector<std::string>{"c"});
+  EXPECT_EQ(data.order, (std::vector<Index>{3, 0, 2}));
+  EXPECT_EQ(data.task_begin, (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(data.sign, (std::vector<std::int8_t>{-1, 1, 1}));
+  EXPECT_EQ(data.counts, (std::vector<double>{4, 1, 3}));
+  EXPECT_NEAR(data.weights[0], 0.5, 1e-15);
+  EXPECT_EQ(data.x.to_dense()(0, 0), 3);
+  const Grid<double> negative(3, 1);  // a score of 0 is a negative
+  EXPECT_EQ(pair_error(data, negative), 0.5);
+}
+
+TEST(joint_data, tasks_without_rows_are_no_part_of_the_mean_accuracy) {
+  const std::vector<std::string> known{"a", "b", "c"};
+  const JointData data = joint_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
+  EXPECT_EQ(accuracy(data, Grid<double>(4, 1)), 0.5);  // all of b is right, nothing of a
+}
+
+TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
+  const JointData data = testing::random_tasks({.rows = 45, .columns = 2, .outputs = 20}, true, 5);
+  for (const int folds : {2, 3, 5}) {
+    for (const Split& split : stratified_folds(strata(data), folds, 1)) {
+      const JointData train = select_rows(data, split.train);
+      for (std::size_t t = 0; t < 20; ++t) EXPECT_LT(train.task_begin[t], train.task_begin[t + 1]);
+    }
+  }
 }
 
 TEST(joint_data, one_against_rest_keeps_the_weights_of_the_rows) {

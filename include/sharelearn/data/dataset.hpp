@@ -68,13 +68,14 @@ struct Tasks {
   std::vector<std::int8_t>
       sign;                ///< rows x tasks, row-major: +1, -1, or 0 where the task does not label the row
   TaskLabels labels = {};  ///< of tasks with rows of their own
-  std::vector<std::string> unknown = {};  ///< tasks in the lists that `names` does not hold
+  std::vector<std::string> unknown = {};  ///< tasks of the data that `names` does not hold
   Index count() const { return static_cast<Index>(names.size()); }
 };
 /// From comma lists of positive tasks, or, where `data.task` is set, one task a row with labels of two
 /// values. `known` and `labels` are those of a model: they fix the order of the tasks and which label is +1.
 /// Otherwise tasks ascend as classes do and the larger label is +1 (of one alone: +1 unless it is a number up
-/// to 0). Throws InputError where a label is neither of `labels`.
+/// to 0). A row of its own of an unknown task has no sign. Throws InputError where a label is neither of
+/// `labels`, or `known` has none of the tasks of rows of their own.
 Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known = nullptr,
                const TaskLabels& labels = {});
 

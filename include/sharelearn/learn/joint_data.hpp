@@ -31,11 +31,14 @@ struct JointData {
   std::vector<Index> task_begin;                ///< own rows: k + 1 borders
   std::vector<Index> order;                     ///< own rows: the row of the data set each row was
   TaskLabels task_labels = {};                  ///< own rows: which label is positive
-  std::vector<std::string> unknown_tasks = {};  ///< shared rows: tasks of the lists that `names` lacks
+  std::vector<std::string> unknown_tasks = {};  ///< tasks of the data that `names` lacks
+  std::vector<double> counts = {};              ///< of the rows in errors: weights as read; empty: `weights`
 
   Index rows() const { return x.rows(); }
   Index outputs() const { return static_cast<Index>(names.size()); }
   bool multiclass() const { return !label.empty(); }
+  /// What the rows count in errors. Weights as read, so that errors are rounded once, as those of `evaluate`.
+  const std::vector<double>& error_weights() const { return counts.empty() ? weights : counts; }
   bool own_rows() const { return !task_begin.empty(); }
   /// Columns of a score matrix over these rows: k, or 1 with own rows.
   Index score_columns() const { return own_rows() ? 1 : outputs(); }
@@ -43,7 +46,7 @@ struct JointData {
 
 /// Classes or tasks of the data set. `known` names them (of a model, with its `labels` of the tasks' own
 /// rows); otherwise they are found, ascending. A class that `known` does not hold becomes -1: always an
-/// error, and not to be learned from.
+/// error, and not to be learned from. Rows of their own of unknown tasks are left out.
 JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
                      const TaskLabels& labels = {});
 
@@ -60,14 +63,15 @@ Design make_design(const JointData& data, bool bias, ThreadPool& threads);
 /// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.
 std::vector<std::int32_t> strata(const JointData& data);
 
-/// Share of right predictions: of rows (classes), or the mean over tasks of the share of their rows; rows
-/// count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 is a negative.
+/// Share of right predictions: of rows (classes), or the mean over the tasks that have rows of the share of
+/// theirs; rows count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 is a
+/// negative.
 double accuracy(const JointData& data, const Grid<double>& scores);
 /// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task, by weight.
 double pair_error(const JointData& data, const Grid<double>& scores);
 /// Mean over the tasks with both signs of the area under the ROC curve.
 double mean_area(const JointData& data, const Grid<double>& scores);
-/// Accuracy of each task.
+/// Accuracy of each task; 1 where it has no rows.
 std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores);
 
 }  // namespace sharelearn

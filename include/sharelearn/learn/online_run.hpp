@@ -9,6 +9,10 @@
 
 namespace sharelearn {
 
+/// Steps that one pass over the data takes: an example each, with own rows one of every task that has one
+/// left.
+Index steps_of(const JointData& data);
+
 /// Examples of the data in the order of its rows. Own rows: step t has the t-th row of every task that has
 /// one.
 class OnlineSource {

@@ -12,7 +12,8 @@
 //   min F >= alpha (loss - <G, W> - radius * sum_c |sum_i r_ic|)
 //
 // over all biases within `radius` of the present one; radius is 1 + the largest bias. Without a penalty
-// (strength 0) the weights stand beside the bias in the last term.
+// (strength 0) the weights stand beside the bias in the last term, each times its column's deviation, so that
+// the bound does not depend on the columns' scales.
 #pragma once
 
 #include <vector>
