@@ -1,4 +1,4 @@
-// sharelearn fit shareboost: the options of ShareBoost and the making of its model and report.
+// sharelearn fit shareboost: the options of ShareBoost, and how many features it takes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "methods.hpp"
 #include "patch_options.hpp"
 #include "pool_options.hpp"
+#include "shareboost_reports.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
@@ -23,23 +24,6 @@ namespace {
 constexpr double kMargin = 1;  // eqn (3) of paper 000
 constexpr double kTolerance = 1e-8;
 constexpr Index kFeatures = 20;  // where the user names no number
-
-Grid<double> test_scores(PathScores& test, const ShareBoostResult& result) {
-  return test.scores(result.features, result.stages.back().weights, result.stages.back().bias);
-}
-
-double test_error(PathScores& test, const ShareBoostResult& result) {
-  return error_rate(test_scores(test, result), test.truth(), test.weights());
-}
-
-/// Scores of a model that has chosen nothing.
-Grid<double> constant_scores(Index rows, Index classes, const std::vector<double>& bias) {
-  Grid<double> scores(rows, classes);
-  for (std::size_t c = 0; c < bias.size(); ++c) {
-    std::fill_n(scores.column(static_cast<Index>(c)), rows, bias[c]);
-  }
-  return scores;
-}
 
 /// Rows held out to see when more features stop helping.
 struct Validation {
@@ -174,61 +158,6 @@ class ShareBoostMethod : public Method {
   std::string plot_;
 };
 
-std::string_view text_of(ShareBoostStop stop) {
-  switch (stop) {
-    case ShareBoostStop::all_features:
-      return "all features asked for";
-    case ShareBoostStop::no_gain:
-      return "no candidate lowers the loss any more";
-    case ShareBoostStop::no_candidate:
-      return "no candidate is left";
-    case ShareBoostStop::cancelled:
-      return "cancelled";
-    case ShareBoostStop::observer:
-      return "the validation error went down no more";
-  }
-  return "";
-}
-
-nlohmann::json round_report(const ShareBoostResult& result, const std::vector<std::string>& names) {
-  const ShareBoostStage& stage = result.stages.back();
-  nlohmann::json round{{"round", result.stages.size() - 1},
-                       {"features", nlohmann::json::array()},
-                       {"score", stage.score},
-                       {"objective", stage.report.objective},
-                       {"loss", stage.report.loss},
-                       {"penalty", stage.report.penalty},
-                       {"features_used", result.chosen.size()},
-                       {"gradient_norm", stage.report.gradient_norm},
-                       {"expected_decrease", stage.report.expected_decrease},
-                       {"iterations", stage.report.iterations},
-                       {"seconds", stage.seconds}};
-  for (std::size_t f = result.features.size() - stage.candidates.size(); f < result.features.size(); ++f) {
-    round["features"].push_back(result.features[f]->describe(names));
-  }
-  return round;
-}
-
-std::shared_ptr<LinearModel> model_of(const ShareBoostResult& result, const Classes& classes,
-                                      const Dataset& train, const Scaling& scaling) {
-  auto model = std::make_shared<LinearModel>();
-  model->features = result.features;
-  model->scaling = scaling;
-  model->names = classes.names;
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
-  Index features = 0;
-  for (const ShareBoostStage& from : result.stages) {
-    features += static_cast<Index>(from.candidates.size());
-    Stage stage{{}, from.weights, from.bias, features, static_cast<double>(features)};
-    const Index columns = static_cast<Index>(from.weights.size()) / classes.count();
-    for (Index column = 0; column < columns; ++column) stage.columns.push_back(column);
-    model->stages.push_back(std::move(stage));
-  }
-  model->stage = static_cast<Index>(model->stages.size()) - 1;
-  return model;
-}
-
 ChoiceRule rule_from(std::string_view name) {
   if (name == "line") return ChoiceRule::line;
   if (name == "column") return ChoiceRule::column;
@@ -346,33 +275,21 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   const MulticlassLogistic loss(classes.of_row, classes.count(), input.weights(&classes), kMargin);
   ShareBoostOptions options = learner_options(input, pool->candidates());
   options.features = feature_count(features_, kFeatures, pool->candidates());
-  std::optional<PathScores> test, held_out;
-  if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
+  RoundErrors errors(input, classes, scaling);
+  std::optional<PathScores> held_out;
   if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);
 
   report["rounds"] = nlohmann::json::array();
-  const auto add_errors = [&](const ShareBoostResult& so_far, const Grid<double>& scores,
-                              nlohmann::json& into) {
-    into["train_error"] = error_rate(scores, classes.of_row, input.train.weight);
-    if (!test) {
-      into["coverage"] = coverage(scores, classes.of_row, input.train.weight);
-      return;
-    }
-    const Grid<double> of_test = test_scores(*test, so_far);
-    into["test_error"] = error_rate(of_test, test->truth(), test->weights());
-    into["coverage"] = coverage(of_test, test->truth(), test->weights());
-  };
   const auto after_round = [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
     nlohmann::json round = round_report(so_far, input.train.column_names);
-    add_errors(so_far, scores, round);
+    errors.add(so_far, scores, round);
     bool go_on = true;
     if (validation) {
       round["validation_error"] = test_error(*held_out, so_far);
       go_on = validation->go_on(round["validation_error"], std::ssize(so_far.chosen), patience_);
     }
-    const double shown = round.value("test_error", round["train_error"].get<double>());
     input.context.monitor.progress("features", std::ssize(so_far.chosen), options.features,
-                                   fmt::format("{} error {:.4f}", test ? "test" : "train", shown));
+                                   RoundErrors::text(round));
     report["rounds"].push_back(std::move(round));
     return go_on;
   };
@@ -382,27 +299,13 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
   if (validation && validation->best > 0) model->use_features(validation->best);
   report["candidates"] = pool->candidates();
-  const CorrectiveReport& end = result.stages[static_cast<std::size_t>(model->stage)].report;
-  report["start"] = {{"objective", result.stages.front().report.objective},
-                     {"gradient_norm", result.stages.front().report.gradient_norm}};
-  report["objective"] = end.objective;
-  report["loss"] = end.loss;
-  report["penalty"] = end.penalty;
-  report["converged"] = end.converged;
-  report["stop"] = groups_.empty() || result.stop != ShareBoostStop::no_gain
-                       ? text_of(result.stop)
-                       : "no group that fits lowers the loss any more";
   if (report["rounds"].empty()) {
-    add_errors(result, constant_scores(input.train.rows(), classes.count(), result.stages.front().bias),
+    errors.add(result, constant_scores(input.train.rows(), classes.count(), result.stages.front().bias),
                report);
   }
-  for (const auto& round : report["rounds"]) {  // the errors are those of the stage in use
-    if (round["features_used"] > model->stages[static_cast<std::size_t>(model->stage)].features) break;
-    for (const char* key : {"train_error", "validation_error", "test_error", "coverage"}) {
-      if (round.contains(key)) report[key] = round[key];
-    }
-  }
-  add_sparsity(*model, report);
+  report_end(result, *model, report);
+  if (!groups_.empty() && result.stop == ShareBoostStop::no_gain)
+    report["stop"] = "no group that fits lowers the loss any more";
   if (input.common.shows_tables()) print_rounds(report["rounds"]);
   return {model, report, {{"features", options.features}, {"tolerance", options.corrective.tolerance}}};
 }
