@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sharelearn/model/bytes.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/bytes.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
-#include "sharelearn/model/bytes.hpp"
+#include "sharelearn/run/bytes.hpp"
 
 namespace sharelearn {
 

@@ -23,7 +23,7 @@
 
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/learn/joint_data.hpp"
-#include "sharelearn/model/bytes.hpp"
+#include "sharelearn/run/bytes.hpp"
 
 namespace sharelearn {
 

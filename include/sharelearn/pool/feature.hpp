@@ -10,7 +10,7 @@
 
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/data/scaling.hpp"
-#include "sharelearn/model/bytes.hpp"
+#include "sharelearn/run/bytes.hpp"
 
 namespace sharelearn {
 

@@ -1,4 +1,4 @@
-#include "sharelearn/model/bytes.hpp"
+#include "sharelearn/run/bytes.hpp"
 
 #include <fmt/core.h>
 
@@ -56,7 +56,7 @@ void ByteWriter::doubles(std::span<const double> v) {
   raw(v.data(), v.size_bytes());
 }
 
-void ByteWriter::indices(std::span<const Index> v) {
+void ByteWriter::indices(std::span<const std::int64_t> v) {
   u64(v.size());
   raw(v.data(), v.size_bytes());
 }
@@ -106,8 +106,8 @@ std::uint64_t ByteReader::u64() {
   return v;
 }
 
-Index ByteReader::index(Index low, Index high) {
-  Index v = 0;
+std::int64_t ByteReader::index(std::int64_t low, std::int64_t high) {
+  std::int64_t v = 0;
   raw(&v, sizeof v);
   if (v < low || v > high) damaged(fmt::format("the number {} is outside [{}, {}]", v, low, high));
   return v;
@@ -151,10 +151,10 @@ std::vector<double> ByteReader::doubles() {
   return v;
 }
 
-std::vector<Index> ByteReader::indices(Index low, Index high) {
-  std::vector<Index> v(count(sizeof(Index)));
-  raw(v.data(), v.size() * sizeof(Index));
-  for (const Index x : v) {
+std::vector<std::int64_t> ByteReader::indices(std::int64_t low, std::int64_t high) {
+  std::vector<std::int64_t> v(count(sizeof(std::int64_t)));
+  raw(v.data(), v.size() * sizeof(std::int64_t));
+  for (const std::int64_t x : v) {
     if (x < low || x > high) damaged(fmt::format("the number {} is outside [{}, {}]", x, low, high));
   }
   return v;

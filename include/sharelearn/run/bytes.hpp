@@ -12,8 +12,6 @@
 #include <typeinfo>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
-
 namespace sharelearn {
 
 /// Throws Failure on a number that is not finite: the reader would refuse what was written.
@@ -22,13 +20,13 @@ class ByteWriter {
   void u8(std::uint8_t v) { raw(&v, 1); }
   void u32(std::uint32_t v) { raw(&v, sizeof v); }
   void u64(std::uint64_t v) { raw(&v, sizeof v); }
-  void index(Index v) { raw(&v, sizeof v); }
+  void index(std::int64_t v) { raw(&v, sizeof v); }
   void f32(float v);
   void f64(double v);
   void text(std::string_view s);
   void floats(std::span<const float> v);
   void doubles(std::span<const double> v);
-  void indices(std::span<const Index> v);
+  void indices(std::span<const std::int64_t> v);
   void texts(const std::vector<std::string>& v);
   /// Number of an object that several parts of the file refer to. It is new, and its bytes must follow, if
   /// that is the number of objects shared so far; the reader does the same with shared().
@@ -53,14 +51,14 @@ class ByteReader {
   std::uint32_t u32();
   std::uint64_t u64();
   /// A number in [low, high].
-  Index index(Index low, Index high);
+  std::int64_t index(std::int64_t low, std::int64_t high);
   float f32();
   /// A finite number.
   double f64();
   std::string text();
   std::vector<float> floats();
   std::vector<double> doubles();
-  std::vector<Index> indices(Index low, Index high);
+  std::vector<std::int64_t> indices(std::int64_t low, std::int64_t high);
   std::vector<std::string> texts();
   /// An object that several parts of the file refer to: the one read before under its number, or a new one
   /// read by `read`.
