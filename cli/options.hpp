@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ class OptionSet {
  public:
   explicit OptionSet(CLI::App& app) : app_(app) {}
 
-  /// --name VALUE with its default shown; the value is reported under the name without dashes.
+  /// --name VALUE with its default shown; the value is reported under the name without dashes, null where it
+  /// was not given and there is no default.
   template <class T>
   CLI::Option* add(const std::string& flag, T& value, const std::string& help) {
-    record(flag, [&value] { return nlohmann::json(value); });
+    record(flag, [&value] { return reported(value); });
     return app_.add_option(flag, value, help)->capture_default_str();
   }
 
@@ -45,6 +47,14 @@ class OptionSet {
   nlohmann::json values() const;
 
  private:
+  template <class T>
+  static nlohmann::json reported(const T& value) {
+    return value;
+  }
+  template <class T>
+  static nlohmann::json reported(const std::optional<T>& value) {
+    return value ? nlohmann::json(*value) : nlohmann::json();
+  }
   void record(const std::string& flag, std::function<nlohmann::json()> get);
   CLI::App& app_;
   std::vector<std::pair<std::string, std::function<nlohmann::json()>>> getters_;

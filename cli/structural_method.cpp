@@ -20,6 +20,8 @@ namespace {
 /// One lambda is solved close to the last digit; along a path 1e-4 is what a curve can show.
 constexpr double kSingleTolerance = 1e-8;
 constexpr double kPathTolerance = 1e-4;
+/// All solutions of a path stay in the model.
+constexpr double kLongestPath = 100000;
 
 /// Two classes with one output become a model of two outputs, the first of which is zero.
 std::vector<double> doubled(const std::vector<double>& single) {
@@ -66,7 +68,9 @@ void StructuralMethod::declare(OptionSet& options) {
   auto* lambda = options.add("--lambda", lambda_, "Weight of the penalty: one solution instead of a path")
                      ->check(non_negative())
                      ->default_str("none: a path");
-  options.add("--path", path_, "Solutions from lambda_max down")->check(positive())->excludes(lambda);
+  options.add("--path", path_, "Solutions from lambda_max down")
+      ->check(between(1, kLongestPath))
+      ->excludes(lambda);
   options.add("--path-min", path_min_, "The last lambda as a fraction of lambda_max")
       ->check(above(0.0, 1.0))
       ->excludes(lambda);
@@ -93,7 +97,8 @@ void StructuralMethod::declare(OptionSet& options) {
 
 std::unique_ptr<Pool> StructuralMethod::build_pool(const Matrix& x, const StructuralLabels& labels,
                                                    const FitInput& input) const {
-  if (pool_.name == "products" && degree_ == 0) return std::make_unique<InducedProductPool>(x);
+  if (pool_.name == "products" && degree_ == 0)
+    return std::make_unique<InducedProductPool>(x, InducedProductPool::kUsualFactors, pool_.squares);
   return make_pool({x, labels.classes.of_row, labels.classes.count()}, pool_, input.context.seed,
                    input.context.threads);
 }
@@ -145,7 +150,7 @@ StructuralOptions StructuralMethod::learner_options(const FitInput& input, const
 }
 
 std::vector<double> StructuralMethod::lambdas(double lambda_max) const {
-  if (is_single()) return {std::max(lambda_, 0.0)};
+  if (is_single()) return {lambda_.value_or(0)};
   // A penalty that is no norm has no lambda_max; 1 is the scale of the losses.
   return lambda_grid(lambda_max > 0 ? lambda_max : 1.0, path_, path_min_);
 }
@@ -257,6 +262,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
   }
   const auto at = static_cast<std::size_t>(model->stage);
   report_stage(solved.result, solved.result.stages[at], report);
+  report["gap_is"] = penalty_ == "none" || solved.result.stages[at].lambda == 0 ? "estimate" : "bound";
   report["train_error"] = solved.train_errors[at]["error"];
   const nlohmann::json& shown = input.test ? solved.test_errors[at] : solved.train_errors[at];
   if (input.test) report["test_error"] = shown["error"];
@@ -268,7 +274,7 @@ FitResult StructuralMethod::fit(FitInput& input) {
     report["features"].push_back(feature->describe(input.train.column_names));
   add_sparsity(*model, report);
   if (input.common.shows_tables()) print_rounds(report["rounds"]);
-  return {model, report};
+  return {model, report, {{"tolerance", tolerance(input)}}};
 }
 
 }  // namespace sharelearn::cli

@@ -39,7 +39,7 @@ class StructuralMethod : public Method {
   StructuralOptions learner_options(const FitInput& input, const Loss& loss, const Penalty& penalty,
                                     const Pool& pool) const;
   /// One solution, whose rounds are reported, instead of a path.
-  bool is_single() const { return lambda_ >= 0 || penalty_ == "none"; }
+  bool is_single() const { return lambda_ || penalty_ == "none"; }
   std::vector<double> lambdas(double lambda_max) const;
   Index choose_by_folds(const FitInput& input, const StructuralLabels& labels,
                         const std::vector<double>& grid, nlohmann::json& report) const;
@@ -52,7 +52,7 @@ class StructuralMethod : public Method {
   Solved solve(const FitInput& input, const StructuralLabels& labels, const Scaling& scaling,
                nlohmann::json& report) const;
 
-  double lambda_ = -1;
+  std::optional<double> lambda_;
   Index path_ = 50;
   double path_min_ = 0.01;
   PoolOptions pool_;

@@ -205,6 +205,27 @@ void check_names(const Dataset& data, const Places& at_hand, const std::vector<s
       data.source, columns(more), whose));
 }
 
+/// Weights beyond this sum may overflow in a sum of squared errors.
+constexpr double kLargestSum = 1e100;
+
+/// The sum of weights that can be used.
+double checked_sum(std::span<const double> weights, const std::string& source) {
+  double sum = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
+      throw InputError(fmt::format("{}: row {} has the weight {}, but a weight is a number of at least 0",
+                                   source, i + 1, weights[i]));
+    }
+    sum += weights[i];
+  }
+  if (!(sum > 0)) throw InputError(fmt::format("{}: all rows have weight 0", source));
+  if (sum > kLargestSum) {
+    throw InputError(fmt::format("{}: the weights sum to {:g}, more than {:g}: divide them all by one number",
+                                 source, sum, kLargestSum));
+  }
+  return sum;
+}
+
 }  // namespace
 
 void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose) {
@@ -333,29 +354,19 @@ std::vector<double> normalised_weights(const Dataset& data, const Classes* balan
   const auto rows = static_cast<std::size_t>(data.rows());
   std::vector<double> weights = data.weight;
   if (weights.empty()) weights.assign(rows, 1.0);
-  if (balanced) {
-    std::vector<double> total(balanced->names.size(), 0.0);
-    double all = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      total[static_cast<std::size_t>(balanced->of_row[i])] += weights[i];
-      all += weights[i];
-    }
-    const auto classes = static_cast<double>(balanced->count());
-    for (std::size_t i = 0; i < rows; ++i) {
-      const double of_class = total[static_cast<std::size_t>(balanced->of_row[i])];
-      if (of_class > 0) weights[i] *= all / (classes * of_class);
-    }
+  const double sum = checked_sum(weights, data.source);
+  if (!balanced) {
+    for (double& weight : weights) weight /= sum;
+    return weights;
   }
-  double sum = 0;
+  std::vector<double> total(balanced->names.size(), 0.0);
+  for (std::size_t i = 0; i < rows; ++i) total[static_cast<std::size_t>(balanced->of_row[i])] += weights[i];
+  const auto classes =
+      static_cast<double>(std::ranges::count_if(total, [](double of_class) { return of_class > 0; }));
   for (std::size_t i = 0; i < rows; ++i) {
-    if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
-      throw InputError(fmt::format("{}: row {} has the weight {}, but a weight is a number of at least 0",
-                                   data.source, i + 1, weights[i]));
-    }
-    sum += weights[i];
+    const double of_class = total[static_cast<std::size_t>(balanced->of_row[i])];
+    if (of_class > 0) weights[i] = weights[i] / of_class / classes;
   }
-  if (!(sum > 0)) throw InputError(fmt::format("{}: all rows have weight 0", data.source));
-  for (double& weight : weights) weight /= sum;
   return weights;
 }
 

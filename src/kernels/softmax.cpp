@@ -51,16 +51,18 @@ HWY_INLINE V exponentials(D d, Block<double> scores, const std::int32_t* HWY_RES
   constexpr Index kVectors = kTogether / kLanes;
   alignas(64) double own[kTogether];
   for (Index i = 0; i < kTogether; ++i) own[i] = scores.data[label[i] * scores.stride + i];
-  V highest[kVectors], sum[kVectors], y[kVectors];
+  V highest[kVectors], sum[kVectors], y[kVectors], flaw[kVectors];
   for (Index v = 0; v < kVectors; ++v) {
     highest[v] = hn::Set(d, -1e300);
-    sum[v] = hn::Zero(d);
+    sum[v] = flaw[v] = hn::Zero(d);
     y[v] = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::int32_t, D>(), label + v * kLanes));
   }
   for (Index c = 0; c < scores.columns; ++c) {
     for (Index v = 0; v < kVectors; ++v) {
       const auto s = hn::LoadU(d, scores.data + c * scores.stride + v * kLanes);
       highest[v] = hn::Max(highest[v], s);
+      // Max passes over a NaN: it must not count as a score far below the others.
+      flaw[v] = hn::MulAdd(s, hn::Zero(d), flaw[v]);
       hn::Store(s, d, terms + c * kTogether + v * kLanes);
     }
   }
@@ -80,9 +82,9 @@ HWY_INLINE V exponentials(D d, Block<double> scores, const std::int32_t* HWY_RES
   auto loss = hn::Zero(d);
   for (Index v = 0; v < kVectors; ++v) {
     const auto above = hn::Sub(highest[v], hn::Load(d, own + v * kLanes));
-    const auto of_rows = hn::Add(hn::Add(hn::Log(d, sum[v]), above), margins);
+    const auto of_rows = hn::Add(hn::Add(hn::Log(d, sum[v]), above), hn::Add(margins, flaw[v]));
     loss = hn::MulAdd(hn::LoadU(d, weight + v * kLanes), of_rows, loss);
-    hn::Store(sum[v], d, sums + v * kLanes);
+    hn::Store(hn::Add(sum[v], flaw[v]), d, sums + v * kLanes);
   }
   return loss;
 }

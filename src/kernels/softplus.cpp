@@ -28,6 +28,12 @@ void for_vectors(D d, const double* in, Index count, double* out_a, double* out_
   }
 }
 
+/// Min, Max, Exp and Log1p make numbers of a NaN; a loss must not.
+template <class V>
+HWY_INLINE V keep_nan(V x, V value) {
+  return hn::IfThenElse(hn::IsNaN(x), x, value);
+}
+
 void Softplus(const double* t, Index count, double* value, double* probability) {
   const hn::ScalableTag<double> d;
   const auto one = hn::Set(d, 1.0);
@@ -36,16 +42,18 @@ void Softplus(const double* t, Index count, double* value, double* probability) 
     const auto x = hn::LoadU(d, in);
     const auto e = hn::Exp(d, hn::Neg(hn::Abs(x)));
     const auto low = hn::Log1p(d, e);
-    hn::StoreU(hn::Add(low, hn::Max(hn::Neg(x), zero)), d, v);
-    hn::StoreU(hn::Div(hn::IfThenElse(hn::Gt(x, zero), e, one), hn::Add(one, e)), d, q);
+    const auto plain = hn::Div(hn::IfThenElse(hn::Gt(x, zero), e, one), hn::Add(one, e));
+    hn::StoreU(keep_nan(x, hn::Add(low, hn::Max(hn::Neg(x), zero))), d, v);
+    hn::StoreU(keep_nan(x, plain), d, q);
   });
 }
 
 void Exponential(const double* t, Index count, double* value) {
   const hn::ScalableTag<double> d;
   for_vectors(d, t, count, value, nullptr, [&](const double* in, double* v, double*) HWY_ATTR {
+    const auto x = hn::LoadU(d, in);
     // Exp is defined up to 706; beyond 700 a loss is past saving anyway.
-    hn::StoreU(hn::Exp(d, hn::Min(hn::LoadU(d, in), hn::Set(d, 700.0))), d, v);
+    hn::StoreU(keep_nan(x, hn::Exp(d, hn::Min(x, hn::Set(d, 700.0)))), d, v);
   });
 }
 

@@ -5,11 +5,11 @@
 
 namespace sharelearn::kernels {
 
-/// value[i] = ln(1 + exp(-t[i])) and probability[i] = 1 / (1 + exp(t[i])), without overflow. Either output
-/// may be the input.
+/// value[i] = ln(1 + exp(-t[i])) and probability[i] = 1 / (1 + exp(t[i])), without overflow; NaN of NaN.
+/// Either output may be the input.
 void softplus(const double* t, Index count, double* value, double* probability);
 
-/// value[i] = exp(t[i]).
+/// value[i] = exp(t[i]); NaN of NaN.
 void exponential(const double* t, Index count, double* value);
 
 }  // namespace sharelearn::kernels

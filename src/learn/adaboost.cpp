@@ -48,13 +48,12 @@ void AdaBoostUpdate::update(const Place& place, std::span<double> row) {
   const double a = budget_[static_cast<std::size_t>(place.column)];
   std::vector<double> plus(row.size()), minus(row.size());
   place.columns.signed_dots_of(place.column, falling_, rising_, plus, minus);
-  if (place.lambda == 0) {
+  const double lambda = penalty_.name() == "none" ? 0.0 : place.lambda;
+  if (lambda == 0) {
     for (double& mu : plus) mu = std::max(mu, kLeastCorrelation);
     for (double& mu : minus) mu = std::max(mu, kLeastCorrelation);
   }
-  if (penalty_.name() == "l1linf" && place.lambda > 0)
-    return adaboost_l1linf(plus, minus, row, a, place.lambda);
-  const double lambda = penalty_.name() == "none" ? 0.0 : place.lambda;
+  if (penalty_.name() == "l1linf" && lambda > 0) return adaboost_l1linf(plus, minus, row, a, lambda);
   for (std::size_t r = 0; r < row.size(); ++r) row[r] = adaboost_l1(plus[r], minus[r], row[r], a, lambda);
 }
 

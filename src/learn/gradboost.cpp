@@ -13,7 +13,8 @@ GradBoostUpdate::GradBoostUpdate(const Loss& loss, const Penalty& penalty)
     : penalty_(penalty), bound_(loss.curvature_bound()) {
   if (std::isfinite(bound_)) return;
   throw InputError(
-      fmt::format("the loss {} has no quadratic bound: use adaboost, or --solver fast", loss.name()));
+      fmt::format("the loss {} has no quadratic bound: use adaboost, or --solver fast without --sequential",
+                  loss.name()));
 }
 
 void GradBoostUpdate::update(const Place& place, std::span<double> row) {

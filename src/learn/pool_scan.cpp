@@ -68,6 +68,11 @@ void PoolScan::score_some(std::span<const Index> candidates, const Grid<double>&
   });
 }
 
+void PoolScan::replace(Index candidate, std::span<const double> sums, double cost) {
+  scores_[static_cast<std::size_t>(candidate)] =
+      norm_of_columns(sums.data(), std::ssize(sums) / pool_.width()) / cost;
+}
+
 double PoolScan::largest(const Grid<double>& residual, std::span<const double> cost) {
   score(residual, cost, {}, 0);
   const double roughly = scores_.empty() ? 0.0 : *std::max_element(scores_.begin(), scores_.end());

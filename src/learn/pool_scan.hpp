@@ -22,6 +22,8 @@ class PoolScan {
   /// Scores these candidates alone, in double precision; the others keep their last scores.
   void score_some(std::span<const Index> candidates, const Grid<double>& residual,
                   std::span<const double> cost);
+  /// The score of a candidate whose columns have these gradients, [column][output].
+  void replace(Index candidate, std::span<const double> sums, double cost);
   /// The largest score of all, in double precision; scores everything.
   double largest(const Grid<double>& residual, std::span<const double> cost);
   /// Of the scores of the last score().

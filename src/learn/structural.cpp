@@ -61,6 +61,7 @@ class StructuralBooster::Engine {
   void approach(double lambda, StructuralStage& stage);
   StructuralStop boost(double lambda, double tolerance, StructuralStage& stage);
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
+  std::vector<Ranked> rank_all(double lambda);
   std::vector<Index> begin(double lambda, bool selects);
   void certify(double lambda, StructuralStage& stage);
   void induce(const std::vector<Ranked>& violators);
@@ -252,25 +253,41 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance,
   }
 }
 
+/// All candidates that forward-greedy boosting may update, the best first. A penalty that holds nothing at
+/// zero has no threshold to pass: the gradient of the whole objective tells, which is the loss's where there
+/// is no weight yet.
+std::vector<Ranked> StructuralBooster::Engine::rank_all(double lambda) {
+  scan_.score(solver_.residual(), options_.cost, {}, 0);
+  if (penalty_.is_norm()) return scan_.violators(lambda, {});
+  const std::vector<double> slopes = solver_.slopes(lambda);
+  const auto size = static_cast<std::size_t>(pool_.width() * solver_.outputs());
+  for (std::size_t slot = 0; slot < slots_.size(); slot += static_cast<std::size_t>(pool_.width())) {
+    const std::span<const double> sums(slopes.data() + slot * static_cast<std::size_t>(solver_.outputs()),
+                                       size);
+    scan_.replace(slots_[slot].candidate, sums, cost(slots_[slot].candidate));
+  }
+  return scan_.violators(0, {});
+}
+
 /// Classical boosting: the best candidate's row is updated, all others stay as they are. So a weight may stay
 /// larger than it should be, and nothing that violates does not mean that all is optimal.
 StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, StructuralStage& stage) {
-  const std::vector<char> none(active_.size(), 0);
   std::unordered_map<Index, Index> first_slot;
   for (Index slot = 0; slot < static_cast<Index>(slots_.size()); ++slot) {
     first_slot.try_emplace(slots_[static_cast<std::size_t>(slot)].candidate, slot);
   }
   for (;; ++stage.rounds) {
     if (context_.monitor.cancelled()) return StructuralStop::cancelled;
-    scan_.score(solver_.residual(), options_.cost, none, 0);
-    const std::vector<Ranked> best = scan_.violators(lambda, none);
+    const std::vector<Ranked> best = rank_all(lambda);
     stage.score = best.empty() ? 0 : best.front().score;
     if (observer) observer(stage.rounds, solver_, stage.score);
     if (best.empty() || stage.rounds >= options_.rounds) {
       // Only a norm's gap is over the whole pool: others know of the candidates in use alone.
-      if (penalty_.is_norm() && lambda > 0) certify(lambda, stage);
-      if (!best.empty()) return StructuralStop::rounds;
-      return stage.gap <= options_.tolerance ? StructuralStop::optimal : StructuralStop::no_violator;
+      const bool has_gap = penalty_.is_norm() && lambda > 0;
+      if (has_gap) certify(lambda, stage);
+      const bool is_optimal = has_gap ? stage.gap <= options_.tolerance : best.empty();
+      if (is_optimal) return StructuralStop::optimal;
+      return best.empty() ? StructuralStop::no_violator : StructuralStop::rounds;
     }
     const Index candidate = best.front().candidate;
     const auto [entry, fresh] = first_slot.try_emplace(candidate, solver_.size());

@@ -71,8 +71,13 @@ void SmoothInsensitive::curvature(RowRange rows, const Grid<double>& scores, Gri
   });
 }
 
+/// A residual that saturates is w but for the rounding of u / w.
+constexpr double kSaturated = 1 - 4 * std::numeric_limits<double>::epsilon();
+constexpr double kOutside = 1 + 4 * std::numeric_limits<double>::epsilon();
+
 /// With v = u / w in (-1, 1) and e = exp(-epsilon), the maximiser s = y + ln z of v s - loss(s) has
-/// e (1 - v) z^2 - v (1 + e^2) z - e (1 + v) = 0.
+/// e (1 - v) z^2 - v (1 + e^2) z - e (1 + v) = 0. At v = +-1 the
+/// supremum is the limit at infinity, v y + epsilon.
 double SmoothInsensitive::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double e = std::exp(-epsilon_);
@@ -82,7 +87,11 @@ double SmoothInsensitive::conjugate(RowRange rows, const Grid<double>& dual, dou
     const double u = scale * dual.column(0)[i];
     if (w == 0 && u == 0) continue;
     const double v = u / w;
-    if (!(std::abs(v) < 1)) return infinity;
+    if (!(std::abs(v) <= kOutside)) return infinity;
+    if (std::abs(v) >= kSaturated) {
+      sum += w * (v * target_[static_cast<std::size_t>(i)] + epsilon_);
+      continue;
+    }
     const double half = v * (1 + e * e) / 2;
     const double root = std::sqrt(half * half + e * e * (1 - v) * (1 + v));
     const double z = half >= 0 ? (half + root) / (e * (1 - v)) : e * (1 + v) / (root - half);

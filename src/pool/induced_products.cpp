@@ -48,8 +48,10 @@ FeaturePtr MonomialFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<MonomialFeature>(std::move(factors));
 }
 
-InducedProductPool::InducedProductPool(const Matrix& x, Index most_factors)
-    : x_(x), most_factors_(static_cast<std::size_t>(std::min(most_factors, kMostFactors))) {
+InducedProductPool::InducedProductPool(const Matrix& x, Index most_factors, bool squares)
+    : x_(x),
+      most_factors_(static_cast<std::size_t>(std::min(most_factors, kMostFactors))),
+      squares_(squares) {
   for (Index j = 0; j < x.cols(); ++j) offer({j});
 }
 
@@ -65,6 +67,7 @@ void InducedProductPool::compute(const std::vector<Index>& monomial, float* out)
 void InducedProductPool::offer(std::vector<Index> monomial) {
   std::sort(monomial.begin(), monomial.end());
   if (monomial.size() > most_factors_) return;
+  if (!squares_ && std::ranges::adjacent_find(monomial) != monomial.end()) return;
   if (!known_.try_emplace(monomial, candidates()).second) return;
   std::vector<float> column(static_cast<std::size_t>(rows()));
   compute(monomial, column.data());

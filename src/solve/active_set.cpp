@@ -164,12 +164,6 @@ std::vector<double> ActiveSetSolver::bias() const {
   return {weights_.begin(), weights_.begin() + first_ * outputs()};
 }
 
-void ActiveSetSolver::set_weights(std::span<const double> rows, std::span<const double> bias) {
-  if (first_ == 1) std::copy(bias.begin(), bias.end(), weights_.begin());
-  std::copy(rows.begin(), rows.end(), weights_.begin() + first_ * outputs());
-  refresh_scores();
-}
-
 void ActiveSetSolver::refresh_scores() {
   scores_.fill(0);
   columns_.combine(weights_, scores_);
@@ -218,9 +212,14 @@ bool ActiveSetSolver::has_dual(double lambda) const {
   return lambda > 0 && (penalty_.is_norm() || penalty_.name() == "l2sq");
 }
 
+/// Without weight a penalty sets nothing to zero.
+ZeroPattern ActiveSetSolver::pattern(double lambda) const {
+  return lambda > 0 ? penalty_.zero_pattern() : ZeroPattern::nothing;
+}
+
 double ActiveSetSolver::gap(double lambda, double largest) {
-  if (!has_dual(lambda)) return last_decrease_;
   compute_gradient();
+  if (!has_dual(lambda)) return newton_gap(lambda);
   const double scale = penalty_.is_norm() && largest > lambda ? lambda / largest : 1.0;
   double dual = -evaluate_conjugate(loss_, residual_, scale, threads_);
   const auto k = static_cast<std::size_t>(outputs());
@@ -234,6 +233,17 @@ double ActiveSetSolver::gap(double lambda, double largest) {
     charge += scale * std::abs(gradient_[c]) * (1 + std::abs(weights_[c]));
   }
   return std::max(objective(lambda) - dual + charge, 0.0);
+}
+
+std::vector<double> ActiveSetSolver::slopes(double lambda) {
+  compute_gradient();
+  const auto k = static_cast<std::size_t>(outputs()), first = static_cast<std::size_t>(first_);
+  std::vector<double> slopes(gradient_.begin() + first_ * outputs(), gradient_.end());
+  for (std::size_t j = first; j < cost_.size(); ++j) {
+    const std::vector<double> of_penalty = penalty_.derivatives({weights_.data() + j * k, k}).slope;
+    for (std::size_t c = 0; c < k; ++c) slopes[(j - first) * k + c] += lambda * cost_[j] * of_penalty[c];
+  }
+  return slopes;
 }
 
 /// What gaps are relative to.
@@ -278,7 +288,9 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
   ActiveSetReport report;
   int stalls = 0;
   int slow = 0;
-  NewtonTurns newton(rows_ ? ZeroPattern::other : penalty_.zero_pattern());
+  // Without a dual: half the decrease at which the gap was last computed in vain.
+  double hopeful = std::numeric_limits<double>::infinity();
+  NewtonTurns newton(rows_ ? ZeroPattern::other : pattern(lambda));
   // What sets nothing to zero is for Newton alone; what has other kinks gets the coupling of the outputs.
   GlideTurns glides(!rows_ && penalty_.is_norm() && penalty_.zero_pattern() != ZeroPattern::other);
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
@@ -296,15 +308,19 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
     if (penalty_.is_norm()) {
       for (const double norm : dual_norms()) largest = std::max(largest, norm);
     }
-    // Far from feasible the gap is no news: its conjugate costs as much as the loss.
-    const bool worth_it =
-        !has_dual(lambda) || largest <= (1 + kHopeless * tolerance) * lambda || report.steps == 0;
-    report.gap = worth_it || report.steps >= max_steps ? gap(lambda, largest)
-                                                       : std::numeric_limits<double>::infinity();
-    report.converged = report.gap <= tolerance * magnitude(lambda);
-    if (report.converged || report.steps >= max_steps) return report;
+    const double enough = tolerance * magnitude(lambda);
+    // Far from feasible the gap is no news: its conjugate costs as much as the loss, and without a dual it
+    // costs a Newton step.
+    const bool worth_it = has_dual(lambda)
+                              ? largest <= (1 + kHopeless * tolerance) * lambda || report.steps == 0
+                              : last_decrease_ <= std::min(enough, hopeful);
+    const bool is_last = report.steps >= max_steps || stalls == kMostStalls;
+    report.gap = worth_it || is_last ? gap(lambda, largest) : std::numeric_limits<double>::infinity();
+    report.converged = report.gap <= enough;
+    if (report.converged || is_last) return report;
+    if (worth_it) hopeful = last_decrease_ / 2;
     if (report.steps > 0 && report.steps % patience == 0 && !rows_) {
-      coupled_ = penalty_.zero_pattern() == ZeroPattern::other;
+      coupled_ = pattern(lambda) == ZeroPattern::other;
       refresh_metric();
     }
     if (glides.is_due(report.steps)) {
@@ -313,8 +329,8 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
       continue;
     }
     if (newton.is_due(report.steps)) {
-      const double enough = tolerance * magnitude(lambda);
-      const bool moved = newton_step(lambda, newton_accuracy(report.gap, enough));
+      const double ahead = has_dual(lambda) ? report.gap : last_decrease_;
+      const bool moved = newton_step(lambda, newton_accuracy(ahead, enough));
       newton.schedule(report.steps, moved);
       if (moved) continue;
     }
@@ -328,7 +344,6 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
       refresh_metric();
       slow = 0;
     }
-    if (stalls == kMostStalls) return report;
   }
 }
 

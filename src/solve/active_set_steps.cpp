@@ -20,6 +20,9 @@ constexpr Index kWorthFactors = 300;
 constexpr int kMostNewtonHalvings = 12;
 constexpr int kMostBiasSteps = 30;
 constexpr double kExactNewton = 1e-10;
+/// Its square is what a gap without a dual may miss, times how much more the preconditioner curves than the
+/// loss does along some direction: 1e12 is enough for tails that have nearly died away.
+constexpr double kGapAccuracy = 1e-6;
 /// Passes over a model where other steps do what it leaves undone.
 constexpr int kMostShortPasses = 60;
 
@@ -32,6 +35,10 @@ void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<dou
     double* to = out.column(c);
     for (Index i = 0; i < a.stride(); ++i) to[i] = from[i] + t * by[i];
   });
+}
+
+bool all_finite(std::span<const double> weights) {
+  return std::ranges::all_of(weights, [](double w) { return std::isfinite(w); });
 }
 
 }  // namespace
@@ -50,7 +57,7 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   const std::vector<double> lambda_of = lambdas(lambda);
   std::vector<double> u = weights_;
   ModelOptions options;
-  if (penalty_.zero_pattern() != ZeroPattern::other) options.max_passes = kMostShortPasses;
+  if (pattern(lambda) != ZeroPattern::other) options.max_passes = kMostShortPasses;
   report.passes += minimise_model({*metric_, penalty_, lambda_of, gradient_, weights_, damping_}, options, u);
   const double expected = model_decrease(lambda, u);
   last_decrease_ = std::max(-expected, 0.0);
@@ -78,16 +85,30 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   return false;
 }
 
-/// Newton's step on the weights that are not zero, as far as the penalty's kinks allow.
-bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
-  const bool factored = penalty_.zero_pattern() != ZeroPattern::nothing ||
+SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
+  const bool factored = pattern(lambda) != ZeroPattern::nothing ||
                         columns_.size() * columns_.size() <= kWorthFactors * loss_.rows();
   if (factored) metric_->extend(columns_);
   const std::vector<double> lambda_of = lambdas(lambda);
-  const std::vector<double> by =
-      support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_, lambda_of,
-                           gradient_, weights_},
-                          accuracy, threads_);
+  return support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_,
+                              lambda_of, gradient_, weights_},
+                             accuracy, threads_);
+}
+
+/// Without a penalty: what Newton's step over all weights promises to first order, twice what its quadratic
+/// model does. Near the optimum that is the distance to it in an exponential tail, and twice the distance
+/// where the loss is as good as quadratic. No loss is negative.
+double ActiveSetSolver::newton_gap(double lambda) {
+  if (rows_) refresh_metric();
+  const SupportStep newton = solve_newton(lambda, kGapAccuracy);
+  double promised = newton.left;
+  for (std::size_t at = 0; at < newton.by.size(); ++at) promised -= gradient_[at] * newton.by[at];
+  return std::min(std::max(promised, 0.0), objective(lambda));
+}
+
+/// Newton's step on the weights that are not zero, as far as the penalty's kinks allow.
+bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
+  const std::vector<double> by = solve_newton(lambda, accuracy).by;
   const double here = objective(lambda);
   const double slack = kRounding * std::abs(here);
   const auto k = static_cast<std::size_t>(outputs());
@@ -96,11 +117,13 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
     std::vector<double> trial(weights_.size());
     for (std::size_t at = 0; at < trial.size(); ++at) trial[at] = weights_[at] + t * by[at];
     for (std::size_t j = 0; j < cost_.size(); ++j) {
-      if (cost_[j] > 0) penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
+      if (lambda * cost_[j] > 0)
+        penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
     }
     aim(trial);
     if (!move(1, trial, lambda, here + slack)) continue;
     history_->clear();
+    if (!has_dual(lambda)) last_decrease_ = std::max(here - objective(lambda), 0.0);
     return here - objective(lambda) > slack;
   }
   return false;
@@ -126,8 +149,10 @@ void ActiveSetSolver::settle_bias() {
   double best = size();
   for (int step = 0; step < kMostBiasSteps && best > 0; ++step) {
     const std::vector<double> before = weights_;
-    const std::vector<double> by = support_newton_step(
-        {loss_, penalty_, columns_, nullptr, scores_, free, gradient_, weights_}, kExactNewton, threads_);
+    const std::vector<double> by =
+        support_newton_step({loss_, penalty_, columns_, nullptr, scores_, free, gradient_, weights_},
+                            kExactNewton, threads_)
+            .by;
     for (Index c = 0; c < first_ * outputs(); ++c) {
       weights_[static_cast<std::size_t>(c)] += by[static_cast<std::size_t>(c)];
     }
@@ -150,12 +175,14 @@ void ActiveSetSolver::aim(std::span<const double> to) {
   columns_.combine(by, direction_);
 }
 
-/// Goes to `weights`, whose scores are t times the direction away, if the objective is at most `highest`
-/// there.
+/// Goes to `weights`, whose scores are t times the direction away, if all is finite there and the objective
+/// at most `highest`.
 bool ActiveSetSolver::move(double t, std::vector<double>& weights, double lambda, double highest) {
   add_scaled(scores_, t, direction_, trial_scores_, threads_);
   const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
-  if (!(value + lambda * penalty_of(weights) <= highest)) return false;
+  const double objective = value + lambda * penalty_of(weights);
+  // An infinite weight may well have a loss of zero.
+  if (!(objective <= highest) || !std::isfinite(objective) || !all_finite(weights)) return false;
   std::swap(weights_, weights);
   std::swap(scores_, trial_scores_);
   std::swap(residual_, trial_residual_);
@@ -205,6 +232,9 @@ void ActiveSetSolver::update_row(Index column, double lambda) {
   loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
   gradient_valid_ = false;
   rows_->scores_changed();
+  if (std::isfinite(loss_value_) && all_finite(row)) return;
+  std::copy(before.begin(), before.end(), row.begin());
+  refresh_scores();
 }
 
 void ActiveSetSolver::update_rows_together(double lambda) {

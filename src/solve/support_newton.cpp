@@ -3,7 +3,9 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 namespace sharelearn {
 namespace {
@@ -12,6 +14,9 @@ constexpr int kMostProducts = 60;
 constexpr int kMostProductsOfDiagonal = 300;
 /// Keeps the preconditioner's blocks positive where a weight hardly curves.
 constexpr double kBlockRidge = 1e-5;
+/// Curvature as a part of the preconditioner's below which a direction is flat: a loss that is saturated on
+/// all rows has derivatives of 1e-300, and a step along it would be no finite number.
+constexpr double kFlat = 1e-30;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -179,12 +184,13 @@ class SupportSystem {
     threads_.for_each(blocks_of(curvature.rows()), [&](Index block, int) {
       point_.loss.curvature(block_range(block, curvature.rows()), point_.scores, curvature);
     });
+    const std::vector<double> whole = point_.columns.squares(point_.loss.weights());
     diagonal_.resize(free_.size());
     for (std::size_t c = 0; c < outputs_; ++c) {
       const std::vector<double> squares =
           point_.columns.squares(curvature.column_span(static_cast<Index>(c)));
       for (std::size_t j = 0; j < rows_.size(); ++j) {
-        diagonal_[j * outputs_ + c] = squares[j] + own_curvature(j, c) + 1e-300;
+        diagonal_[j * outputs_ + c] = squares[j] + own_curvature(j, c) + kFlat * whole[j] + 1e-300;
       }
     }
   }
@@ -218,7 +224,7 @@ class SupportSystem {
 
 }  // namespace
 
-std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
+SupportStep support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
   SupportSystem system(point, threads);
   std::vector<double> residual = system.right_side();
   std::vector<double> step(residual.size(), 0.0);
@@ -229,7 +235,7 @@ std::vector<double> support_newton_step(const SupportPoint& point, double accura
   for (int product = 0; product < system.most_products() && size > enough; ++product) {
     const std::vector<double> image = system.times(direction);
     const double curvature = dot(direction, image);
-    if (!(curvature > 0)) break;
+    if (!(curvature > kFlat * size)) return {std::move(step), std::numeric_limits<double>::infinity()};
     const double length = size / curvature;
     for (std::size_t at = 0; at < step.size(); ++at) {
       step[at] += length * direction[at];
@@ -242,7 +248,7 @@ std::vector<double> support_newton_step(const SupportPoint& point, double accura
     }
     size = next;
   }
-  return step;
+  return {std::move(step), size};
 }
 
 }  // namespace sharelearn

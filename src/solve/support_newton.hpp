@@ -32,8 +32,15 @@ struct SupportPoint {
   std::span<const double> weights;   ///< [column][output]
 };
 
-/// The step [column][output] of a penalty whose zero_pattern() is not `other`, zero on weights that are not
-/// free, to `accuracy` of the right-hand side in the preconditioner's norm.
-std::vector<double> support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads);
+struct SupportStep {
+  std::vector<double> by;  ///< [column][output], zero on weights that are not free
+  /// Squared norm of what is left of the right-hand side, in the preconditioner's norm; infinite if a
+  /// direction is flat.
+  double left = 0;
+};
+
+/// The step under a penalty whose zero_pattern() is not `other`, to `accuracy` of the right-hand side in the
+/// preconditioner's norm. It ends early along a direction in which nothing curves.
+SupportStep support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads);
 
 }  // namespace sharelearn

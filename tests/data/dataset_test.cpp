@@ -204,6 +204,26 @@ TEST(Weights, sum_to_one_and_balance_classes) {
   EXPECT_DOUBLE_EQ(balanced[3], 0.5);
 }
 
+TEST(Weights, that_are_far_apart_balance_classes) {
+  Dataset data = with_labels({"a", "b"}, {0, 0, 1});
+  data.weight = {1e90, 3e90, 1e-300};
+  const Classes classes = classes_of(data);
+  const auto balanced = normalised_weights(data, &classes);
+  EXPECT_DOUBLE_EQ(balanced[0], 0.125);
+  EXPECT_DOUBLE_EQ(balanced[1], 0.375);
+  EXPECT_DOUBLE_EQ(balanced[2], 0.5);
+}
+
+TEST(Weights, that_would_overflow_are_an_error) {
+  Dataset data = with_labels({"a", "b"}, {0, 1});
+  const Classes classes = classes_of(data);
+  for (const double large : {1e308, 1e150}) {
+    data.weight = {large, large};
+    EXPECT_THROW(normalised_weights(data), InputError);
+    EXPECT_THROW(normalised_weights(data, &classes), InputError);
+  }
+}
+
 TEST(Weights, a_negative_weight_is_an_error_that_names_the_row) {
   Dataset data = with_labels({"a", "b"}, {0, 1});
   data.weight = {1, -2};

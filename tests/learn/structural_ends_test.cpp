@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "sharelearn/learn/adaboost.hpp"
+#include "sharelearn/learn/gradboost.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "structural_problem.hpp"
@@ -111,6 +112,57 @@ TEST(structural_ends, forward_greedy_boosting_is_no_better_than_its_gap_says) {
     ColumnPool once_more(x);
     StructuralBooster few(once_more, *loss, penalty, options, Context{threads});
     EXPECT_GT(few.solve(lambda).gap, 1e-4) << loss->name();
+  }
+}
+
+TEST(structural_ends, without_a_penalty_lambda_changes_nothing) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const auto losses = all_losses(dense);
+  ThreadPool threads(1);
+  const NoPenalty penalty;
+  for (const auto& loss : losses) {
+    for (const bool corrective : {true, false}) {
+      for (const bool exponential_bound : {true, false}) {
+        if (!exponential_bound && !std::isfinite(loss->curvature_bound())) continue;
+        StructuralOptions options{.tolerance = 1e-6, .rounds = corrective ? 0 : 50, .corrective = corrective};
+        std::vector<double> weights[2];
+        for (const double lambda : {0.0, 0.1}) {
+          if (exponential_bound) {
+            options.rows = std::make_shared<AdaBoostUpdate>(*loss, penalty);
+          } else {
+            options.rows = std::make_shared<GradBoostUpdate>(*loss, penalty);
+          }
+          ColumnPool pool(x);
+          StructuralBooster booster(pool, *loss, penalty, options, Context{threads});
+          weights[lambda > 0 ? 1 : 0] = booster.solve(lambda).weights;
+        }
+        EXPECT_FALSE(weights[0].empty());
+        EXPECT_EQ(weights[0], weights[1]) << loss->name() << corrective << exponential_bound;
+      }
+    }
+  }
+}
+
+/// A penalty that holds nothing at zero lets every weight be changed again: boosting comes to the optimum.
+TEST(structural_ends, forward_greedy_boosting_with_squares_reaches_the_optimum) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  ThreadPool threads(1);
+  const L2Squared penalty;
+  for (const auto& loss : all_losses(dense)) {
+    if (!std::isfinite(loss->curvature_bound())) continue;
+    StructuralOptions options = precise(true);
+    ColumnPool pool(x);
+    StructuralBooster exact(pool, *loss, penalty, options, Context{threads});
+    const StructuralStage& certified = exact.solve(0.1);
+    ASSERT_LE(certified.gap, 1e-9);
+    options.corrective = false;
+    options.rounds = 600;
+    options.rows = std::make_shared<GradBoostUpdate>(*loss, penalty);
+    ColumnPool again(x);
+    StructuralBooster greedy(again, *loss, penalty, options, Context{threads});
+    EXPECT_NEAR(greedy.solve(0.1).objective, certified.objective, 1e-6 * certified.objective) << loss->name();
   }
 }
 

@@ -118,6 +118,31 @@ TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_opti
   }
 }
 
+/// The tolerance is far from the last digit, so that a stop which comes too early shows. lambda means nothing
+/// there.
+TEST(structural, without_a_penalty_the_stop_is_within_the_tolerance_of_the_optimum) {
+  const DenseMatrix dense = small_matrix();
+  const Matrix x(dense);
+  const NoPenalty penalty;
+  for (const auto& loss : all_losses(dense)) {
+    const double expected = reference(dense, *loss, penalty, 0, true);
+    StructuralOptions options = precise(true);
+    options.tolerance = 1e-5;
+    std::vector<std::shared_ptr<RowUpdate>> updates{nullptr,
+                                                    std::make_shared<AdaBoostUpdate>(*loss, penalty)};
+    if (std::isfinite(loss->curvature_bound()))
+      updates.push_back(std::make_shared<GradBoostUpdate>(*loss, penalty));
+    for (std::size_t which = 0; which < updates.size(); ++which) {
+      options.rows = updates[which];
+      ColumnPool pool(x);
+      const StructuralStage stage = solve(pool, *loss, penalty, 0.3, options);
+      EXPECT_EQ(stage.stop, StructuralStop::optimal) << loss->name() << which;
+      EXPECT_LE(stage.objective - expected, 1e-5 * expected) << loss->name() << which;
+      EXPECT_LE(stage.objective - expected, (stage.gap + 1e-8) * expected) << loss->name() << which;
+    }
+  }
+}
+
 /// One row a class, told apart by every column: the weights go so far that the loss hardly curves, and a step
 /// that trusts the curvature of the last point has no end.
 TEST(structural, classes_far_apart_are_solved_for_small_lambdas_too) {

@@ -80,5 +80,30 @@ TEST(MulticlassLogistic, huge_scores_stay_finite) {
   EXPECT_NEAR(residual(0, 1), -1, 1e-12);
 }
 
+TEST(MulticlassLogistic, a_score_that_is_no_number_has_no_loss_whatever_its_class) {
+  constexpr Index rows = 11, classes = 3;
+  const MulticlassLogistic loss(std::vector<std::int32_t>(rows, 1), classes, test::equal_weights(rows), 0.0);
+  for (Index c = 0; c < classes; ++c) {
+    Grid<double> scores = test::random_scores(rows, classes, 5), residual(rows, classes);
+    scores(9, c) = std::nan("");
+    EXPECT_TRUE(std::isnan(loss.block({0, rows}, scores, &residual))) << c;
+    EXPECT_TRUE(std::isnan(residual(9, c))) << c;
+    EXPECT_FALSE(std::isnan(residual(8, c))) << c;
+  }
+}
+
+TEST(MulticlassLogistic, conjugate_at_scores_far_out_meets_fenchels_identity) {
+  constexpr Index rows = 11, classes = 3;
+  const MulticlassLogistic loss(std::vector<std::int32_t>(rows, 1), classes, test::equal_weights(rows), 0.0);
+  const Grid<double> scores = test::random_scores(rows, classes, 5, 1e5);
+  Grid<double> residual(rows, classes);
+  const double value = loss.block({0, rows}, scores, &residual);
+  double inner = 0;
+  for (Index c = 0; c < classes; ++c) {
+    for (Index i = 0; i < rows; ++i) inner += scores(i, c) * residual(i, c);
+  }
+  EXPECT_NEAR(value + loss.conjugate({0, rows}, residual, 1.0), inner, 1e-9 * value);
+}
+
 }  // namespace
 }  // namespace sharelearn

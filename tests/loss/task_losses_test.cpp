@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "sharelearn/loss/smooth_insensitive.hpp"
@@ -125,6 +126,74 @@ TEST(losses_of_structural_boosting, scores_far_out_neither_overflow_nor_lose_the
   EXPECT_DOUBLE_EQ(loss.block({0, 2}, scores, &residual), 1000);
   EXPECT_DOUBLE_EQ(residual(0, 0), -0.5);
   EXPECT_EQ(residual(1, 0), 0);
+}
+
+/// The supremum of v s - loss(s) over a long range of scores of one row, by golden sections.
+double largest_difference(const Loss& loss, double dual) {
+  const auto below = [&](double s) {
+    Grid<double> scores(1, 1);
+    scores(0, 0) = s;
+    return loss.block({0, 1}, scores, nullptr) - dual * s;
+  };
+  constexpr double golden = 0.6180339887498949;
+  double low = -600, high = 600;
+  while (high - low > 1e-9) {
+    const double left = high - golden * (high - low), right = low + golden * (high - low);
+    (below(left) < below(right) ? high : low) = below(left) < below(right) ? right : left;
+  }
+  return -below((low + high) / 2);
+}
+
+TEST(losses_of_structural_boosting, conjugate_is_finite_where_the_residual_saturates) {
+  for (const double weight : {1.0, 0.3, 1.0 / 7}) {
+    const SmoothInsensitive regression({2.5}, {weight}, 0.1);
+    const MultitaskLogistic positive(Tasks{{"a"}, {1}}, {weight}), negative(Tasks{{"a"}, {-1}}, {weight});
+    const MultitaskExponential exponential(Tasks{{"a"}, {1}}, {weight});
+    Grid<double> dual(1, 1);
+    for (const double part :
+         {-1.0, std::nextafter(-1, 0), -0.999, -0.5, 0.0, 0.5, 0.999, std::nextafter(1, 0), 1.0}) {
+      dual(0, 0) = part * weight;
+      std::vector<const Loss*> within{&regression};
+      if (part <= 0) within.insert(within.end(), {&positive, &exponential});
+      if (part >= 0) within.push_back(&negative);
+      for (const Loss* loss : within) {
+        EXPECT_NEAR(loss->conjugate({0, 1}, dual, 1.0), largest_difference(*loss, dual(0, 0)), 1e-9)
+            << loss->name() << part;
+      }
+    }
+    dual(0, 0) = 1.001 * weight;
+    EXPECT_EQ(regression.conjugate({0, 1}, dual, 1.0), std::numeric_limits<double>::infinity());
+  }
+}
+
+TEST(losses_of_structural_boosting, conjugate_at_scores_far_out_is_finite) {
+  Random random(4);
+  for (const auto& loss : losses(random)) {
+    if (!std::isfinite(loss->curvature_bound())) continue;  // exponential: there are no scores far out
+    Grid<double> scores = random_scores(random, loss->outputs());
+    for (Index c = 0; c < loss->outputs(); ++c) {
+      for (double& s : scores.column_span(c)) s *= 1e5;
+    }
+    Grid<double> residual(kTaskRows, loss->outputs());
+    const double value = loss->block(kAll, scores, &residual);
+    double inner = 0;
+    for (Index c = 0; c < loss->outputs(); ++c) {
+      for (Index i = 0; i < kTaskRows; ++i) inner += scores(i, c) * residual(i, c);
+    }
+    EXPECT_NEAR(value + loss->conjugate(kAll, residual, 1.0), inner, 1e-9 * value) << loss->name();
+  }
+}
+
+TEST(losses_of_structural_boosting, a_score_that_is_no_number_has_no_loss) {
+  Random random(5);
+  for (const auto& loss : losses(random)) {
+    for (const Index row : {Index{0}, kTaskRows - 1}) {
+      Grid<double> scores = random_scores(random, loss->outputs()), residual(kTaskRows, loss->outputs());
+      for (Index c = 0; c < loss->outputs(); ++c) scores(row, c) = std::nan("");
+      EXPECT_TRUE(std::isnan(loss->block(kAll, scores, &residual))) << loss->name();
+      EXPECT_TRUE(std::isnan(residual(row, 0))) << loss->name();
+    }
+  }
 }
 
 TEST(losses_of_structural_boosting, a_task_that_labels_no_row_is_an_input_error) {

@@ -21,6 +21,13 @@ TEST(induced_products, a_chosen_candidate_offers_its_products_once) {
   EXPECT_EQ(pool.candidates(), 8);
 }
 
+TEST(induced_products, without_squares_no_column_is_there_twice) {
+  const Matrix x(test::random_dense(20, 3, 1));
+  InducedProductPool pool(x, InducedProductPool::kUsualFactors, false);
+  for (Index candidate = 0; candidate < pool.candidates(); ++candidate) pool.chosen(candidate);
+  EXPECT_EQ(pool.candidates(), 7);  // the subsets of three columns, but for the empty one
+}
+
 TEST(induced_products, correlate_values_and_feature_agree) {
   const Matrix x(test::random_dense(1500, 3, 2));
   InducedProductPool pool(x);

@@ -83,7 +83,8 @@ Tasks tasks_of(const Dataset& data, const std::vector<std::string>* known = null
 void sort_labels(std::vector<std::string>& names);
 
 /// Weights that sum to 1: the rows' own times the class weights, or 1/m.
-/// `balanced` multiplies each row by m / (k * rows of its class).
+/// `balanced` multiplies each row by m / (k * rows of its class). Throws InputError on weights that are
+/// negative, all 0, or too large to sum up.
 std::vector<double> normalised_weights(const Dataset& data, const Classes* balanced = nullptr);
 
 }  // namespace sharelearn

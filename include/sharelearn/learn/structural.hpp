@@ -55,8 +55,8 @@ struct StructuralStage {
   std::vector<double> weights;  ///< [column][output]
   std::vector<double> bias;
   double objective = 0, loss = 0, penalty = 0;  ///< penalty: with lambda
-  /// Over the whole pool, relative to the objective; NaN where nothing tells: forward-greedy boosting without
-  /// a penalty, or cancelled.
+  /// Over the whole pool, relative to the objective; without a penalty an estimate (ActiveSetSolver::gap).
+  /// NaN where nothing tells: forward-greedy boosting without a norm as penalty, or cancelled.
   double gap = std::numeric_limits<double>::quiet_NaN();
   double score = 0;  ///< the largest dual norm of a candidate's gradient over its cost, at the end
   Index rounds = 0, steps = 0, induced = 0;

@@ -78,6 +78,7 @@ class NoPenalty : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double>) const override { return 0; }
   bool is_norm() const override { return false; }
+  ZeroPattern zero_pattern() const override { return ZeroPattern::nothing; }
 };
 
 /// Names of all penalties, as `--penalty` takes them.

@@ -26,8 +26,10 @@ class MonomialFeature : public Feature {
 
 class InducedProductPool : public Pool {
  public:
-  /// `x` must outlive the pool. Products of more than `most_factors` columns are not induced.
-  explicit InducedProductPool(const Matrix& x, Index most_factors = 8);
+  static constexpr Index kUsualFactors = 8;
+  /// `x` must outlive the pool. Products of more than `most_factors` columns are not induced, nor, without
+  /// `squares`, those that have a column twice.
+  explicit InducedProductPool(const Matrix& x, Index most_factors = kUsualFactors, bool squares = true);
   std::string_view name() const override { return "products"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return static_cast<Index>(monomials_.size()); }
@@ -44,6 +46,7 @@ class InducedProductPool : public Pool {
   void compute(const std::vector<Index>& monomial, float* out) const;
   const Matrix& x_;
   std::size_t most_factors_;
+  bool squares_;
   std::vector<std::vector<Index>> monomials_;
   std::vector<char> constant_;
   std::map<std::vector<Index>, Index> known_;

@@ -15,7 +15,7 @@
 // A free bias asks for column sums of u that vanish; what is left of them is charged to the gap as
 // sum_c |sum_i u_ic| (1 + |b_c|), which covers every optimal bias within 1 + 2 |b_c| of zero.
 // A penalty that is no norm (l2sq) uses its conjugate; without any penalty there is no dual, and the gap is
-// the expected decrease of the model instead.
+// an estimate, no bound: what Newton's step over all weights promises to first order.
 #pragma once
 
 #include <memory>
@@ -30,6 +30,7 @@
 namespace sharelearn {
 
 class Metric;
+struct SupportStep;
 
 /// An update of one row of W at a time, as the papers have them; the alternative to the quadratic model.
 class RowUpdate {
@@ -84,8 +85,6 @@ class ActiveSetSolver {
 
   std::span<const double> row(Index slot) const;
   std::vector<double> bias() const;
-  /// Sets all weights ([slot][output], then the scores follow): a warm start from elsewhere.
-  void set_weights(std::span<const double> rows, std::span<const double> bias);
   const Grid<double>& scores() const { return scores_; }
   const Grid<double>& residual() const { return residual_; }
   double loss_value() const { return loss_value_; }
@@ -94,6 +93,8 @@ class ActiveSetSolver {
   double objective(double lambda) const { return loss_value_ + lambda * penalty_value(); }
   /// dual_norm(x_j' residual) / cost_j of each slot at the current weights.
   std::vector<double> dual_norms();
+  /// The gradient of the objective, [slot][output], under a penalty that sets nothing to zero.
+  std::vector<double> slopes(double lambda);
   /// Absolute duality gap if no column anywhere has a dual norm over cost above `largest`.
   double gap(double lambda, double largest);
   /// The same as a part of the objective; 0 where that is 0, which no objective is below.
@@ -113,6 +114,8 @@ class ActiveSetSolver {
   void update_row(Index column, double lambda);
   void update_rows_together(double lambda);
   void start_at(double lambda);
+  SupportStep solve_newton(double lambda, double accuracy);
+  double newton_gap(double lambda);
   bool newton_step(double lambda, double accuracy);
   void glide_on(double lambda, int steps);
   void aim(std::span<const double> to);
@@ -120,6 +123,7 @@ class ActiveSetSolver {
   std::vector<double> combination(const std::vector<double>& u);
   double penalty_of(std::span<const double> weights) const;
   bool has_dual(double lambda) const;
+  ZeroPattern pattern(double lambda) const;
   double magnitude(double lambda) const;
 
   const Loss& loss_;
@@ -141,7 +145,7 @@ class ActiveSetSolver {
   std::vector<double> earlier_;  ///< the solution at earlier_lambda_
   double metric_lambda_ = 0;
   double damping_ = 1;
-  double last_decrease_ = 0;  ///< of the last model, for problems without a dual
+  double last_decrease_ = 0;  ///< of the last step: tells when to look at a gap without a dual
   bool coupled_ = false;      ///< the metric has the outputs' interactions
   std::shared_ptr<RowUpdate> rows_;
   std::unique_ptr<Metric> metric_;
