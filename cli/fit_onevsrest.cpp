@@ -1,4 +1,6 @@
 // sharelearn fit onevsrest: the baseline in which every class chooses features of its own.
+#include <algorithm>
+
 #include "method.hpp"
 #include "methods.hpp"
 #include "pool_options.hpp"
@@ -11,12 +13,7 @@ namespace {
 
 std::shared_ptr<LinearModel> model_of(const OneVsRestResult& result, const Classes& classes,
                                       const Dataset& train, const Scaling& scaling, Index width) {
-  auto model = std::make_shared<LinearModel>();
-  model->features = result.features;
-  model->scaling = scaling;
-  model->names = classes.names;
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
+  auto model = model_over(result.features, classes.names, train, scaling);
   for (const OneVsRestStage& from : result.stages) {
     const Index features = std::ssize(from.features);
     Stage stage{{}, from.weights, from.bias, features, static_cast<double>(features)};
@@ -34,9 +31,7 @@ class OneVsRestMethod : public Method {
     return "One against the rest: each class chooses features of its own, greedily, fully corrective";
   }
   void declare(OptionSet& options) override {
-    options.add("--features", features_, "How many features each class chooses")
-        ->check(positive())
-        ->default_str("5, or all if there are fewer");
+    options.add("--features", features_, "How many features each class chooses, at most")->check(positive());
     declare_pool(options, pool_);
     options.add("--ridge", penalty_.ridge, "Weight of the sum of squared weights")->check(non_negative());
   }
@@ -44,7 +39,7 @@ class OneVsRestMethod : public Method {
   ScalingKind default_scaling() const override { return scaling_for(pool_); }
 
  private:
-  Index features_ = 0;
+  Index features_ = 5;
   PoolOptions pool_;
   SmoothPenalty penalty_;
 };
@@ -75,9 +70,8 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   scaling.apply(input.train.x, threads);
   const auto pool =
       make_pool({input.train.x, classes.of_row, classes.count()}, pool_, input.context.seed, threads);
-  ShareBoostOptions options{.features = feature_count(features_, 5, pool->candidates()),
-                            .bias = input.common.bias,
-                            .penalty = penalty_};
+  ShareBoostOptions options{
+      .features = std::min(features_, pool->candidates()), .bias = input.common.bias, .penalty = penalty_};
   if (input.common.tolerance > 0) options.corrective.tolerance = input.common.tolerance;
   const OneVsRestResult result = one_vs_rest(*pool, classes, input.weights(&classes), options, input.context);
 

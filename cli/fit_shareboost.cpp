@@ -23,7 +23,6 @@ namespace {
 
 constexpr double kMargin = 1;  // eqn (3) of paper 000
 constexpr double kTolerance = 1e-8;
-constexpr Index kFeatures = 20;  // where the user names no number
 
 /// Rows held out to see when more features stop helping.
 struct Validation {
@@ -60,9 +59,8 @@ class ShareBoostMethod : public Method {
   void declare(OptionSet& options) override {
     options
         .add("--features", features_,
-             "How many features to choose; every smaller number is kept in the model")
-        ->check(positive())
-        ->default_str("20, or all if there are fewer");
+             "How many features to choose, at most; every smaller number is kept in the model")
+        ->check(positive());
     options
         .add("--surplus", surplus_,
              "Choose this part more than --features, then let those go that are missed least")
@@ -131,14 +129,13 @@ class ShareBoostMethod : public Method {
   std::unique_ptr<Pool> pool_of(const Matrix& x, const Classes& classes, const Context& context) const {
     return make_pool({x, classes.of_row, classes.count()}, pool_, context.seed, context.threads);
   }
-  /// All but how many features.
   ShareBoostOptions learner_options(const FitInput& input, Index candidates) const;
   std::vector<double> errors_of_fold(const FitInput& input, const Classes& classes, const Split& split,
                                      const std::string& what) const;
   Index choose_by_folds(const FitInput& input, const Classes& classes, nlohmann::json& report) const;
   void draw(const nlohmann::json& rounds) const;
 
-  Index features_ = 0;
+  Index features_ = 20;
   double surplus_ = 0;
   PoolOptions pool_;
   DeformOptions deform_{.copies = 0};
@@ -167,6 +164,7 @@ ChoiceRule rule_from(std::string_view name) {
 
 ShareBoostOptions ShareBoostMethod::learner_options(const FitInput& input, Index candidates) const {
   ShareBoostOptions options;
+  options.features = std::min(features_, candidates);
   options.surplus = surplus_;
   options.bias = input.common.bias;
   options.norm = rule_ == "gradient-l2" ? Norm::l2 : Norm::l1;
@@ -203,8 +201,7 @@ std::vector<double> ShareBoostMethod::errors_of_fold(const FitInput& input, cons
   const auto pool = pool_of(train.x, known, input.context);
   const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
   PathScores held_out(test, scaling, classes.names, threads);
-  ShareBoostOptions options = learner_options(input, pool->candidates());
-  options.features = std::min(features_ > 0 ? features_ : kFeatures, pool->candidates());
+  const ShareBoostOptions options = learner_options(input, pool->candidates());
   std::vector<double> errors(1);
   const ShareBoostResult path = shareboost(
       *pool, loss, options, input.context, [&](const ShareBoostResult& so_far, const Grid<double>&) {
@@ -273,8 +270,7 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   scaling.apply(input.train.x, threads);
   const auto pool = pool_of(input.train.x, classes, input.context);
   const MulticlassLogistic loss(classes.of_row, classes.count(), input.weights(&classes), kMargin);
-  ShareBoostOptions options = learner_options(input, pool->candidates());
-  options.features = feature_count(features_, kFeatures, pool->candidates());
+  const ShareBoostOptions options = learner_options(input, pool->candidates());
   RoundErrors errors(input, classes, scaling);
   std::optional<PathScores> held_out;
   if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);

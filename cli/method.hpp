@@ -109,6 +109,10 @@ void require_finished(const Context& context, std::string_view what);
 /// The rounds as a table on standard output: features, objective, errors; long paths are thinned.
 void print_rounds(const nlohmann::json& rounds);
 
+/// A model over features of the training data, still without stages.
+std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::vector<std::string> names,
+                                        const Dataset& train, const Scaling& scaling);
+
 /// Fields of the report that any linear model gives: features_used, nonzero_rows, nonzero_weights.
 void add_sparsity(const LinearModel& model, nlohmann::json& report);
 

@@ -1,11 +1,6 @@
 #include "pool_options.hpp"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-
 #include "patch_options.hpp"
-#include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 
@@ -29,14 +24,6 @@ void declare_pool(OptionSet& options, PoolOptions& pool) {
 
 ScalingKind scaling_for(const PoolOptions& pool) {
   return pool.name == "patches" ? ScalingKind::none : ScalingKind::minmax;
-}
-
-Index feature_count(Index asked, Index usual, Index candidates) {
-  if (asked > candidates) {
-    throw InputError(
-        fmt::format("--features {} asks for more than the {} candidates of the pool", asked, candidates));
-  }
-  return asked > 0 ? asked : std::min(usual, candidates);
 }
 
 }  // namespace sharelearn::cli

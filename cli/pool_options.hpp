@@ -14,8 +14,4 @@ void declare_pool(OptionSet& options, PoolOptions& pool);
 /// the images apart.
 ScalingKind scaling_for(const PoolOptions& pool);
 
-/// --features as asked for, or `usual` and not more than there are candidates where nobody asked (0). Throws
-/// InputError if it asks for more.
-Index feature_count(Index asked, Index usual, Index candidates);
-
 }  // namespace sharelearn::cli

@@ -42,6 +42,17 @@ void print_rounds(const nlohmann::json& rounds) {
   }
 }
 
+std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::vector<std::string> names,
+                                        const Dataset& train, const Scaling& scaling) {
+  auto model = std::make_shared<LinearModel>();
+  model->features = std::move(features);
+  model->scaling = scaling;
+  model->names = std::move(names);
+  model->inputs = train.column_names;
+  model->input_columns = train.columns();
+  return model;
+}
+
 void add_sparsity(const LinearModel& model, nlohmann::json& report) {
   const std::vector<double> all = model.weights();
   const auto outputs = std::ssize(model.names);

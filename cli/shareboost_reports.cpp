@@ -86,12 +86,7 @@ nlohmann::json round_report(const ShareBoostResult& result, const std::vector<st
 
 std::shared_ptr<LinearModel> model_of(const ShareBoostResult& result, const Classes& classes,
                                       const Dataset& train, const Scaling& scaling) {
-  auto model = std::make_shared<LinearModel>();
-  model->features = result.features;
-  model->scaling = scaling;
-  model->names = classes.names;
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
+  auto model = model_over(result.features, classes.names, train, scaling);
   Index features = 0;
   for (const ShareBoostStage& from : result.stages) {
     features += static_cast<Index>(from.candidates.size());

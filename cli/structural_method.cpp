@@ -32,12 +32,7 @@ std::vector<double> doubled(const std::vector<double>& single) {
 
 std::shared_ptr<LinearModel> model_of(const StructuralResult& result, const StructuralLabels& labels,
                                       const Dataset& train, const Scaling& scaling) {
-  auto model = std::make_shared<LinearModel>();
-  model->features = result.features;
-  model->scaling = scaling;
-  model->names = labels.names;
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
+  auto model = model_over(result.features, labels.names, train, scaling);
   model->kind_of_output = labels.kind;
   model->task_labels = labels.tasks.labels;
   std::vector<Index> feature_of;
