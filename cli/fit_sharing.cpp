@@ -340,7 +340,8 @@ nlohmann::json SharingMethod::report(SharingStream& stream, const std::optional<
                        {"radius", bound->radius},
                        {"sets_of_a_class", bound->sets},
                        {"complexity", bound->complexity},
-                       {"mistakes_at_most", bound->bound}};
+                       {"mistakes_at_most", bound->bound},
+                       {"idle_hypotheses", bound->idle}};
   }
   if (test) {
     const std::vector<std::int32_t> truth = classes_of(*test, model.classes).of_row;
@@ -374,6 +375,10 @@ int SharingMethod::run(const CommonOptions& common, const nlohmann::json& option
   }
   if (!common.model.empty()) save_model(model, common.model);
   write_report(common.report, result);
+  if (result.contains("bound") && !result["bound"]["idle_hypotheses"].empty()) {
+    fmt::print(stderr, "sharelearn: {}: no class has the hypothesis '{}': it only weakens the bound\n",
+               stream_.competitor, result["bound"]["idle_hypotheses"].front().get<std::string>());
+  }
   if (!common.quiet) {
     std::FILE* out = stream_.follow || !common.shows_tables() ? stderr : stdout;
     fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", model.examples, model.mistakes,

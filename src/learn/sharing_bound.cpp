@@ -123,6 +123,20 @@ void BoundMeter::observe(const SharingModel& model, const ExampleView& x, Index 
   loss_ += std::max(0.0, 1 - score[static_cast<std::size_t>(actual)] + rival);
 }
 
+std::vector<std::string> BoundMeter::idle(const SharingModel& model) const {
+  std::vector<std::string> names;
+  if (!competitor_.common.empty() && !model.sets.common()) names.push_back("*");
+  for (const auto& [name, u] : competitor_.group) {
+    const auto is_it = [&](const ClassGroup& group) { return group.name == name; };
+    if (std::ranges::none_of(model.sets.groups(), is_it)) names.push_back("@" + name);
+  }
+  for (const auto& [name, u] : competitor_.own) {
+    const Index cls = model.find_class(name);
+    if (cls < 0 || !model.sets.own(cls)) names.push_back(name);
+  }
+  return names;
+}
+
 MistakeBound BoundMeter::result(const SharingModel& model) const {
   MistakeBound bound;
   bound.loss = loss_;
@@ -130,6 +144,7 @@ MistakeBound BoundMeter::result(const SharingModel& model) const {
   bound.sets = model.sets.largest_membership();
   bound.complexity = static_cast<double>(bound.sets) * 4 * largest_norm_ * competitor_.squared_norm();
   bound.bound = bound.loss + bound.complexity + std::sqrt(bound.loss * bound.complexity);
+  bound.idle = idle(model);
   return bound;
 }
 

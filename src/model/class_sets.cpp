@@ -83,6 +83,7 @@ ClassSets::ClassSets(Hypotheses kind) : kind_(kind) {
 ClassSets ClassSets::parse(std::string_view text, const std::string& source) {
   ClassSets sets(Hypotheses::sets);
   std::set<std::vector<std::string>> known;
+  std::set<std::string> names;
   Index line_number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -95,11 +96,13 @@ ClassSets ClassSets::parse(std::string_view text, const std::string& source) {
       throw InputError(
           fmt::format("{}, line {}: {}; expected \"name: class class ...\"", source, line_number, why));
     };
+    if (std::count(line.begin(), line.end(), '"') % 2 != 0) fail("a quote is not closed");
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) fail("no colon after the set's name");
     std::vector<std::string> members = split_words(line.substr(colon + 1));
     const std::vector<std::string> name = split_words(line.substr(0, colon));
     if (name.empty()) fail("the set has no name");
+    if (!names.insert(name.front()).second) fail(fmt::format("the name \"{}\" stands twice", name.front()));
     if (members.empty()) fail(fmt::format("set \"{}\" names no class", name.front()));
     for (std::string& cls : members) cls = canonical_label(cls);  // as the labels of the data are
     std::sort(members.begin(), members.end());

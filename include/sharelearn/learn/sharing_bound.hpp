@@ -29,6 +29,9 @@ struct MistakeBound {
   Index sets = 0;         ///< rho
   double complexity = 0;  ///< C
   double bound = 0;       ///< L + C + sqrt(L C)
+  /// Hypotheses of the competitor, as its file names them, that are no class's: their weights count in C and
+  /// never in a score.
+  std::vector<std::string> idle = {};
 };
 
 class BoundMeter {
@@ -41,6 +44,7 @@ class BoundMeter {
  private:
   /// Scores of the competitor, and the largest |phi|^2 of this trial into largest_norm_.
   std::vector<double> scores(const SharingModel& model, const ExampleView& x);
+  std::vector<std::string> idle(const SharingModel& model) const;
 
   Competitor competitor_;
   double loss_ = 0;
