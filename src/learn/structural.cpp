@@ -254,11 +254,12 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance,
 }
 
 /// All candidates that forward-greedy boosting may update, the best first. A penalty that holds nothing at
-/// zero has no threshold to pass: the gradient of the whole objective tells, which is the loss's where there
-/// is no weight yet.
+/// zero has no threshold to pass: the gradient of the whole objective tells. It is the loss's where there is
+/// no weight or no penalty; then all scores stay those of one pass, so that copies of a column stay equal.
 std::vector<Ranked> StructuralBooster::Engine::rank_all(double lambda) {
   scan_.score(solver_.residual(), options_.cost, {}, 0);
   if (penalty_.is_norm()) return scan_.violators(lambda, {});
+  if (lambda == 0 || penalty_.name() == "none") return scan_.violators(0, {});
   const std::vector<double> slopes = solver_.slopes(lambda);
   const auto size = static_cast<std::size_t>(pool_.width() * solver_.outputs());
   for (std::size_t slot = 0; slot < slots_.size(); slot += static_cast<std::size_t>(pool_.width())) {

@@ -166,6 +166,25 @@ TEST(structural_ends, forward_greedy_boosting_with_squares_reaches_the_optimum) 
   }
 }
 
+TEST(structural_ends, greedy_boosting_never_takes_the_copy_of_a_column) {
+  DenseMatrix dense = small_matrix();
+  const Index copy = kColumns - 1;
+  std::copy_n(dense.column(0), dense.rows(), dense.column(copy));
+  const Matrix x(dense);
+  ThreadPool threads(1);
+  const NoPenalty penalty;
+  for (const auto& loss : all_losses(dense)) {
+    StructuralOptions options = precise(true);
+    options.corrective = false;
+    options.rounds = 300;
+    options.rows = std::make_shared<AdaBoostUpdate>(*loss, penalty);
+    ColumnPool pool(x);
+    StructuralBooster greedy(pool, *loss, penalty, options, Context{threads});
+    greedy.solve(0);
+    for (const StructuralSlot& slot : greedy.slots()) EXPECT_NE(slot.candidate, copy) << loss->name();
+  }
+}
+
 /// A column far from zero multiplies what is left of the bias's gradient.
 TEST(structural_ends, lambda_max_of_columns_far_from_zero_is_exact) {
   constexpr double kOffset = 1024;
