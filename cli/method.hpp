@@ -42,8 +42,7 @@ struct CommonOptions {
     return bias_option != nullptr && bias_option->count() > 0 ? bias : otherwise;
   }
   const CLI::Option* bias_option = nullptr;
-  /// Tables go to standard output unless the model or the report do.
-  bool shows_tables() const { return !quiet && model != "-" && report != "-"; }
+  bool shows_tables() const { return cli::shows_tables(quiet, model, report); }
   ScalingKind scaling(ScalingKind otherwise) const { return scale.empty() ? otherwise : scaling_from(scale); }
 };
 

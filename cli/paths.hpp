@@ -17,4 +17,9 @@ struct NamedPath {
 /// standard stream ("-") is to be written or read twice.
 void check_paths(const std::vector<NamedPath>& outputs, const std::vector<NamedPath>& inputs);
 
+/// Tables go to standard output unless the user wants quiet or an output goes there.
+inline bool shows_tables(bool quiet, const std::string& model, const std::string& report) {
+  return !quiet && model != "-" && report != "-";
+}
+
 }  // namespace sharelearn::cli

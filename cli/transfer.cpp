@@ -106,7 +106,7 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
   model->about = {{"method", "transfer"}, {"from", known.about}};
   model->means = known.means;
   if (!output_.empty()) save_model(*model, output_);
-  if (!quiet_) print_levels(report);
+  if (shows_tables(quiet_, output_, report_)) print_levels(report);
   return report;
 }
 
@@ -145,7 +145,7 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   model.about = {{"method", "transfer"}, {"from", known.about}};
   model.means = known.means;
   if (!output_.empty()) save_model(model, output_);
-  if (!quiet_) print_online(report);
+  if (shows_tables(quiet_, output_, report_)) print_online(report);
   return report;
 }
 
