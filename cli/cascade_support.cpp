@@ -45,7 +45,7 @@ void print_unknown_tasks(const nlohmann::json& report) {
 
 /// <which>_error, and the coverage of classes or the <which>_task_accuracy of tasks; `unknown_tasks` where
 /// the rows name some that are none of the model's.
-void add_errors(nlohmann::json& report, const std::string& which, const JointData& data,
+void add_errors(nlohmann::json& report, const std::string& which, const MultiOutputData& data,
                 const Grid<double>& scores) {
   report[which + "_error"] = pair_error(data, scores);
   if (!data.unknown_tasks.empty()) report["unknown_tasks"] = data.unknown_tasks;
@@ -140,9 +140,9 @@ DesignSource JointInput::prepare(FitInput& input, ScalingKind otherwise) const {
   return source;
 }
 
-JointData JointInput::training_data(FitInput& input, bool multiclass) const {
+MultiOutputData JointInput::training_data(FitInput& input, bool multiclass) const {
   if (negatives_ == 0) {
-    JointData data = joint_data(std::move(input.train), multiclass);
+    MultiOutputData data = joint_data(std::move(input.train), multiclass);
     return data;
   }
   if (multiclass || !input.train.task.empty()) {
@@ -178,8 +178,8 @@ std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclas
   return names;
 }
 
-nlohmann::json level_reports(const Cascade& cascade, const JointData& train, const JointData* test,
-                             const LinearModel& model, ThreadPool& threads) {
+nlohmann::json level_reports(const Cascade& cascade, const MultiOutputData& train,
+                             const MultiOutputData* test, const LinearModel& model, ThreadPool& threads) {
   nlohmann::json rounds = nlohmann::json::array();
   std::set<Index> seen;
   for (std::size_t l = 0; l < cascade.levels.size(); ++l) {
@@ -301,8 +301,8 @@ nlohmann::json online_report(const OnlineCascadeModel& model, double seconds) {
   return report;
 }
 
-void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const JointData& train,
-                       const JointData* test, ThreadPool& threads) {
+void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const MultiOutputData& train,
+                       const MultiOutputData* test, ThreadPool& threads) {
   const OnlineCascade& cascade = model.cascade;
   const auto exact = make_loss(train, cascade.options().loss, 0);
   // A step adds up its examples, and the penalty goes with that; the batch loss is their mean.

@@ -22,7 +22,7 @@ class JointInput {
   /// for.
   DesignSource prepare(FitInput& input, ScalingKind otherwise) const;
   /// Takes the training rows; with --negatives as 1-vs-rest tasks with rows of their own.
-  JointData training_data(FitInput& input, bool multiclass) const;
+  MultiOutputData training_data(FitInput& input, bool multiclass) const;
 
  private:
   Index fourier_ = 0;
@@ -46,8 +46,8 @@ void add_stop(nlohmann::json& report, const Monitor& monitor);
 std::vector<std::string> names_by_appearance(const Dataset& data, bool multiclass);
 
 /// A round a level: objective, loss, penalty, gap, errors of the cascade up to it.
-nlohmann::json level_reports(const Cascade& cascade, const JointData& train, const JointData* test,
-                             const LinearModel& model, ThreadPool& threads);
+nlohmann::json level_reports(const Cascade& cascade, const MultiOutputData& train,
+                             const MultiOutputData* test, const LinearModel& model, ThreadPool& threads);
 /// Fields of the last round and of the model at the top of the report.
 void finish_report(nlohmann::json& report, const LinearModel& model);
 
@@ -58,8 +58,8 @@ void warn_of_levels(const Cascade& cascade, double tolerance, const Monitor& mon
 nlohmann::json online_report(const OnlineCascadeModel& model, double seconds);
 /// The errors, loss and objective of every round with the levels up to it, and those of the whole. `test`:
 /// null where there is none.
-void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const JointData& train,
-                       const JointData* test, ThreadPool& threads);
+void add_online_errors(nlohmann::json& report, const OnlineCascadeModel& model, const MultiOutputData& train,
+                       const MultiOutputData* test, ThreadPool& threads);
 
 /// Options as they took effect: those of a complete batch cascade, or of a learner, fresh or resumed.
 nlohmann::json options_of(const CascadeOptions& options);

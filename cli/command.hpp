@@ -78,9 +78,10 @@ struct Columns {
 
 /// Reads more data: svmlight rows get at least as many columns, CSV columns their order by name, and missing
 /// values the means of the columns.
-Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions options, ThreadPool& threads);
+Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
+                      ThreadPool& threads);
 /// The same of a stream that was looked at: it cannot be opened again.
-Dataset read_alike(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads);
+Dataset read_matching(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads);
 
 /// Reads data that a model shall be used on. Columns of sparse data that the model has not met are dropped.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,

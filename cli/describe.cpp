@@ -2,7 +2,7 @@
 #include <fmt/core.h>
 
 #include "command.hpp"
-#include "sharelearn/learn/bounds.hpp"
+#include "sharelearn/analysis/bounds.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/error.hpp"
@@ -31,13 +31,13 @@ class DescribeCommand : public Command {
     if (features_ >= 0) show_features(*model);
     if (json_) {
       nlohmann::json all = model->to_json();
-      all.update(model->about);
+      all.update(model->metadata);
       fmt::print("{}\n", json_text(all, 1));
       return 0;
     }
-    fmt::print("method {}\n", model->about.value("method", "unknown"));
-    if (model->about.contains("summary")) {
-      for (const auto& [key, value] : model->about["summary"].items())
+    fmt::print("method {}\n", model->metadata.value("method", "unknown"));
+    if (model->metadata.contains("summary")) {
+      for (const auto& [key, value] : model->metadata["summary"].items())
         fmt::print("{} {}\n", key, value.dump());
     }
     fmt::print("{}", model->describe());
@@ -59,25 +59,25 @@ class DescribeCommand : public Command {
 void DescribeCommand::show_features(Model& model) const {
   const Index saved = model.features_used();
   use_features(model, features_);
-  if (model.features_used() == saved || !model.about.contains("summary")) return;
+  if (model.features_used() == saved || !model.metadata.contains("summary")) return;
   nlohmann::json kept = nlohmann::json::object();
-  if (model.about["summary"].contains("candidates")) {
-    kept["candidates"] = model.about["summary"]["candidates"];
+  if (model.metadata["summary"].contains("candidates")) {
+    kept["candidates"] = model.metadata["summary"]["candidates"];
   }
   kept["features_used"] = model.features_used();
-  model.about["summary"] = std::move(kept);
+  model.metadata["summary"] = std::move(kept);
 }
 
-/// Theorems 1 and 2 of paper 000 with the model's own figures; W* of Theorem 2 is the model's W.
+/// Theorems 1 and 2 of [ShareBoost11] with the model's own figures; W* of Theorem 2 is the model's W.
 void DescribeCommand::print_bounds(const Model& model) const {
   const auto* linear = dynamic_cast<const LinearModel*>(&model);
-  const nlohmann::json& about = model.about;
+  const nlohmann::json& metadata = model.metadata;
   if (linear == nullptr || linear->kind_of_output != OutputKind::classes || linear->increments) {
     throw InputError(fmt::format("{}: --bounds needs a model of classes with one set of weights", model_));
   }
   const nlohmann::json none = nlohmann::json::object();
-  const nlohmann::json& data = about.contains("data") ? about["data"] : none;
-  const nlohmann::json& summary = about.contains("summary") ? about["summary"] : none;
+  const nlohmann::json& data = metadata.contains("data") ? metadata["data"] : none;
+  const nlohmann::json& summary = metadata.contains("summary") ? metadata["summary"] : none;
   const RunSize run{.features = model.features_used(),
                     .classes = std::ssize(model.output_names()),
                     .candidates = summary.value("candidates", data.value("d", model.columns())),

@@ -7,9 +7,9 @@
 
 #include "command.hpp"
 #include "method.hpp"
-#include "sharelearn/data/missing.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -54,8 +54,8 @@ class FitCommand : public Command {
 
 void read_test(FitInput& input, const std::vector<float>& means) {
   const std::string& path = input.common.test;
-  input.test = read_alike({input.train.columns(), input.train.column_names, means, input.train.source}, path,
-                          input.common.data.resolved(), input.context.threads);
+  input.test = read_matching({input.train.columns(), input.train.column_names, means, input.train.source},
+                             path, input.common.data.resolved(), input.context.threads);
   widen(input.train, input.test->columns());
   require_columns(*input.test, input.train.columns(), fmt::format("{} has", input.train.source));
   if (!input.test->weight.empty()) normalised_weights(*input.test);  // refuses those that TRAIN may not have
@@ -215,10 +215,10 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   report["peak_bytes"] = peak_bytes();
   // The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed
   // alone.
-  result.model->about = {{"method", name()}, {"options", report["options"]}, {"data", report["data"]}};
+  result.model->metadata = {{"method", name()}, {"options", report["options"]}, {"data", report["data"]}};
   for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
                           "candidates", "lambda"}) {
-    if (report.contains(key)) result.model->about["summary"][key] = report[key];
+    if (report.contains(key)) result.model->metadata["summary"][key] = report[key];
   }
   if (!common.model.empty()) save_model(*result.model, common.model);
   write_report(common.report, report);

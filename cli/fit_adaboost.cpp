@@ -1,4 +1,4 @@
-// sharelearn fit adaboost: sections 2-4 of paper 004, the exponential bound's rows.
+// sharelearn fit adaboost: sections 2-4 of [DuchiSinger09], the exponential bound's rows.
 #include "methods.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/run/error.hpp"

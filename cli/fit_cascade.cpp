@@ -10,11 +10,11 @@
 #include "cascade_support.hpp"
 #include "method.hpp"
 #include "methods.hpp"
+#include "sharelearn/analysis/regret.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/phi_search.hpp"
-#include "sharelearn/learn/regret.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -44,7 +44,7 @@ class CascadeMethod : public Method {
   FitResult fit_online(FitInput& input);
   int run_stream(const CommonOptions& common, const nlohmann::json& options);
   CascadeOptions learner_options(const CommonOptions& common) const;
-  void choose_phi(const JointData& data, CascadeOptions& options, Context& context,
+  void choose_phi(const MultiOutputData& data, CascadeOptions& options, Context& context,
                   nlohmann::json& report) const;
   void check_stream(const CommonOptions& common) const;
   std::vector<std::string> named_classes(bool multiclass) const;
@@ -53,7 +53,7 @@ class CascadeMethod : public Method {
   void order_as(const OnlineCascadeModel& model, FitInput& input) const;
   std::shared_ptr<OnlineCascadeModel> fresh(FitInput& input) const;
   void continue_on(OnlineCascadeModel& model, FitInput& input) const;
-  void check_rows(const OnlineCascadeModel& model, const JointData& data) const;
+  void check_rows(const OnlineCascadeModel& model, const MultiOutputData& data) const;
 
   /// Options whose presence on the command line matters.
   struct {
@@ -172,7 +172,7 @@ CascadeOptions CascadeMethod::learner_options(const CommonOptions& common) const
   return options;
 }
 
-void CascadeMethod::choose_phi(const JointData& data, CascadeOptions& options, Context& context,
+void CascadeMethod::choose_phi(const MultiOutputData& data, CascadeOptions& options, Context& context,
                                nlohmann::json& report) const {
   if (!options.phi.empty()) return;
   check_folds(folds_, data.rows());
@@ -252,7 +252,7 @@ int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json&
   }
   nlohmann::json in_effect = options;
   in_effect.update(options_of(*model));
-  model->about = {{"method", name()}, {"options", in_effect}};
+  model->metadata = {{"method", name()}, {"options", in_effect}};
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
   for (Index pass = 0; pass < passes_; ++pass) {
@@ -287,7 +287,7 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   const bool multiclass = is_multiclass(options.loss);
   nlohmann::json report;
   const DesignSource source = joint_.prepare(input, default_scaling());
-  const JointData data = joint_.training_data(input, multiclass);
+  const MultiOutputData data = joint_.training_data(input, multiclass);
   choose_phi(data, options, input.context, report);
   options = complete(std::move(options));
   const double start = cpu_seconds();
@@ -297,7 +297,7 @@ FitResult CascadeMethod::fit_batch(FitInput& input) {
   auto model = cascade_model(increments_of(cascade), data.names,
                              multiclass ? OutputKind::classes : OutputKind::tasks, source);
   model->task_labels = data.task_labels;
-  std::optional<JointData> held_out;
+  std::optional<MultiOutputData> held_out;
   if (input.test) {
     held_out = joint_data(std::move(*input.test), multiclass, &data.names, data.task_labels);
   }
@@ -378,7 +378,7 @@ void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) cons
   model.grow_columns(input.train.columns(), input.train.column_names);
 }
 
-void CascadeMethod::check_rows(const OnlineCascadeModel& model, const JointData& data) const {
+void CascadeMethod::check_rows(const OnlineCascadeModel& model, const MultiOutputData& data) const {
   const bool own_rows = model.cascade.own_rows();
   if (own_rows != data.own_rows()) {
     throw InputError(fmt::format("{}: was learned from tasks with {} rows, the data has {} rows", resume_,
@@ -399,10 +399,10 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   if (!resume_.empty()) continue_on(*model, input);
   const bool multiclass = is_multiclass(model->cascade.options().loss);
   const auto& names = model->names;
-  const JointData data = joint_data(std::move(input.train), multiclass, &names, model->task_labels);
+  const MultiOutputData data = joint_data(std::move(input.train), multiclass, &names, model->task_labels);
   check_rows(*model, data);
   model->task_labels = data.task_labels;
-  model->about = {{"method", name()}, {"options", options_of(*model)}};  // of checkpoints
+  model->metadata = {{"method", name()}, {"options", options_of(*model)}};  // of checkpoints
   OnlineSource examples(data);
   const Index known = model->cascade.examples();
   const auto start = std::chrono::steady_clock::now();
@@ -418,7 +418,7 @@ FitResult CascadeMethod::fit_online(FitInput& input) {
   nlohmann::json report = online_report(*model, seconds);
   report["examples_per_second"] =
       static_cast<double>(model->cascade.examples() - known) / std::max(seconds, 1e-9);
-  std::optional<JointData> test;
+  std::optional<MultiOutputData> test;
   if (input.test) test = joint_data(std::move(*input.test), multiclass, &names, model->task_labels);
   add_online_errors(report, *model, data, test ? &*test : nullptr, input.context.threads);
   for (const RegretPoint& point :

@@ -1,4 +1,4 @@
-// sharelearn fit gradboost: section 5 of paper 004, with the quadratic bound's rows or the fast solver.
+// sharelearn fit gradboost: section 5 of [DuchiSinger09], with the quadratic bound's rows or the fast solver.
 #include "methods.hpp"
 #include "sharelearn/learn/gradboost.hpp"
 #include "sharelearn/penalty/penalties.hpp"

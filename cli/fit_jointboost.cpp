@@ -7,7 +7,7 @@
 #include "methods.hpp"
 #include "sharelearn/learn/jointboost.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
@@ -82,7 +82,7 @@ FitResult JointBoostMethod::fit(FitInput& input) {
   const StumpPool pool(input.train.x, bins_, threads);
   if (pool.candidates() == 0) throw InputError("jointboost: every column is constant, there is no stump");
   Path path(pool, classes);
-  std::optional<PathScores> test;
+  std::optional<PathEvaluator> test;
   if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
 
   nlohmann::json report;

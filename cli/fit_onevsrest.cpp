@@ -6,7 +6,7 @@
 #include "pool_options.hpp"
 #include "sharelearn/learn/onevsrest.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -76,14 +76,14 @@ FitResult OneVsRestMethod::fit(FitInput& input) {
   const OneVsRestResult result = one_vs_rest(*pool, classes, input.weights(&classes), options, input.context);
 
   nlohmann::json rounds = nlohmann::json::array();
-  PathScores train(raw, scaling, classes.names, threads);
-  std::optional<PathScores> test;
+  PathEvaluator train(raw, scaling, classes.names, threads);
+  std::optional<PathEvaluator> test;
   if (input.test) test.emplace(*input.test, scaling, classes.names, threads);
   for (std::size_t round = 0; round < result.stages.size(); ++round) {
     const OneVsRestStage& stage = result.stages[round];
     const std::vector<FeaturePtr> features(result.features.begin(),
                                            result.features.begin() + std::ssize(stage.features));
-    const auto metrics_on = [&](PathScores& part) {
+    const auto metrics_on = [&](PathEvaluator& part) {
       return class_metrics(part.scores(features, stage.weights, stage.bias), part.truth(), part.weights());
     };
     rounds.push_back(round_report(result, round, input.train.column_names));

@@ -13,7 +13,7 @@
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/report/plot.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -21,7 +21,7 @@
 namespace sharelearn::cli {
 namespace {
 
-constexpr double kMargin = 1;  // eqn (3) of paper 000
+constexpr double kMargin = 1;  // eqn (3) of [ShareBoost11]
 constexpr double kTolerance = 1e-8;
 
 /// Rows held out to see when more features stop helping.
@@ -200,7 +200,7 @@ std::vector<double> ShareBoostMethod::errors_of_fold(const FitInput& input, cons
   const Classes known = classes_of(train, classes.names);
   const auto pool = pool_of(train.x, known, input.context);
   const MulticlassLogistic loss(known.of_row, classes.count(), input.weights_of(train, &known), kMargin);
-  PathScores held_out(test, scaling, classes.names, threads);
+  PathEvaluator held_out(test, scaling, classes.names, threads);
   const ShareBoostOptions options = learner_options(input, pool->candidates());
   std::vector<double> errors(1);
   const ShareBoostResult path = shareboost(
@@ -272,7 +272,7 @@ FitResult ShareBoostMethod::fit(FitInput& input) {
   const MulticlassLogistic loss(classes.of_row, classes.count(), input.weights(&classes), kMargin);
   const ShareBoostOptions options = learner_options(input, pool->candidates());
   RoundErrors errors(input, classes, scaling);
-  std::optional<PathScores> held_out;
+  std::optional<PathEvaluator> held_out;
   if (validation) held_out.emplace(validation->data, scaling, classes.names, threads);
 
   report["rounds"] = nlohmann::json::array();

@@ -276,8 +276,8 @@ Dataset SharingMethod::read_rows(LineSource& source, SharingModel& model, const 
   const auto read_all = [&](const ReadOptions& options) { return source.read_all(options, threads); };
   const bool is_new = model.examples == 0 && model.columns() == 0;
   Dataset data = is_new ? read_train(read_all, read, model.means, threads)
-                        : read_alike({model.columns(), model.column_names(), model.means, "the model"},
-                                     read_all, read, threads);
+                        : read_matching({model.columns(), model.column_names(), model.means, "the model"},
+                                        read_all, read, threads);
   model.check_columns(data);
   const ScalingKind kind = common.scaling(default_scaling());
   if (kind != ScalingKind::none) {
@@ -360,18 +360,18 @@ int SharingMethod::run(const CommonOptions& common, const nlohmann::json& option
   common.check_files(own_outputs(), own_inputs());
   ThreadPool threads(common.data.threads);
   const auto monitor = terminal_monitor(common.quiet);
-  const nlohmann::json about = {{"method", name()}, {"options", options}};
-  SharingStream stream(start_model(common), stream_, about, *monitor);
+  const nlohmann::json metadata = {{"method", name()}, {"options", options}};
+  SharingStream stream(start_model(common), stream_, metadata, *monitor);
   const std::optional<Dataset> test = learn(stream, common, threads, *monitor);
   nlohmann::json result = report(stream, test, threads);
   result["options"] = options;
   result["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result["peak_bytes"] = peak_bytes();
   SharingModel& model = stream.model();
-  model.about = about;
-  model.about["data"] = result["data"];
+  model.metadata = metadata;
+  model.metadata["data"] = result["data"];
   for (const char* key : {"examples", "mistakes", "first_occurrences", "test_error", "features_used"}) {
-    if (result.contains(key)) model.about["summary"][key] = result[key];
+    if (result.contains(key)) model.metadata["summary"][key] = result[key];
   }
   if (!common.model.empty()) save_model(model, common.model);
   write_report(common.report, result);

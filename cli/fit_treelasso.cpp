@@ -40,7 +40,7 @@ class TreeLassoMethod : public Method {
   }
 
  private:
-  OutputTree tree_over(const JointData& data, std::uint64_t seed) const;
+  OutputTree tree_over(const MultiOutputData& data, std::uint64_t seed) const;
 
   std::string loss_ = "multitask-hinge", tree_ = "cluster";
   double lambda_ = -1, smoothing_ = 0.5;
@@ -48,7 +48,7 @@ class TreeLassoMethod : public Method {
   JointInput joint_;
 };
 
-OutputTree TreeLassoMethod::tree_over(const JointData& data, std::uint64_t seed) const {
+OutputTree TreeLassoMethod::tree_over(const MultiOutputData& data, std::uint64_t seed) const {
   if (tree_ == "cluster") return clustered_tree(data);
   if (tree_ == "random") return random_tree(data.outputs(), seed);
   const std::vector<char> bytes = read_bytes(tree_, Index{1} << 30);
@@ -65,7 +65,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   if (input.common.tolerance > 0) options.tolerance = input.common.tolerance;
   const bool multiclass = is_multiclass(options.loss);
   const DesignSource source = joint_.prepare(input, default_scaling());
-  const JointData data = joint_.training_data(input, multiclass);
+  const MultiOutputData data = joint_.training_data(input, multiclass);
   options.penalty = std::make_shared<TreeGroup>(tree_over(data, input.context.seed));
   nlohmann::json report;
   if (lambda_ >= 0) {
@@ -83,7 +83,7 @@ FitResult TreeLassoMethod::fit(FitInput& input) {
   const OutputKind kind = multiclass ? OutputKind::classes : OutputKind::tasks;
   auto model = cascade_model(increments_of(cascade), data.names, kind, source);
   model->task_labels = data.task_labels;
-  std::optional<JointData> held_out;
+  std::optional<MultiOutputData> held_out;
   if (input.test) {
     held_out = joint_data(std::move(*input.test), multiclass, &data.names, data.task_labels);
   }

@@ -1,5 +1,5 @@
 // sharelearn generate NAME: one of the papers' synthetic data sets as svmlight or CSV.
-#include "sharelearn/data/generate.hpp"
+#include "generate/generate.hpp"
 
 #include <fmt/core.h>
 

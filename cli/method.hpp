@@ -12,9 +12,9 @@
 #include "options.hpp"
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/data/read.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/run/context.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::cli {
 

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "command.hpp"
-#include "sharelearn/data/missing.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/transform/missing.hpp"
 #include "sharing_stream.hpp"
 
 namespace sharelearn::cli {
@@ -37,13 +37,13 @@ void drop_columns(SparseMatrix& x, Index count) {
 
 }  // namespace
 
-Dataset read_alike(const Columns& columns, const std::string& path, ReadOptions options,
-                   ThreadPool& threads) {
+Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
+                      ThreadPool& threads) {
   const auto read = [&](const ReadOptions& with) { return read_dataset(path, with, threads); };
-  return read_alike(columns, read, std::move(options), threads);
+  return read_matching(columns, read, std::move(options), threads);
 }
 
-Dataset read_alike(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads) {
+Dataset read_matching(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads) {
   // A mean over the rows at hand would make what is predicted of a row depend on the others.
   const bool fill = options.missing == Missing::mean;
   if (fill) options.missing = Missing::keep;
@@ -72,7 +72,7 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
   ReadOptions read = options.resolved();
   read.labels_required = labels_required;
   Dataset data =
-      read_alike({model.columns(), model.column_names(), model.means, "the model"}, path, read, threads);
+      read_matching({model.columns(), model.column_names(), model.means, "the model"}, path, read, threads);
   const bool wider = model.columns() > 0 && data.columns() > model.columns();
   if (wider && data.x.is_sparse()) drop_columns(data.x.sparse(), model.columns());
   return data;
@@ -116,7 +116,7 @@ void ModelInput::check_output(const NamedPath& output) const {
 
 void to_log_odds(const Model& model, Grid<double>& scores) {
   const nlohmann::json::json_pointer loss("/options/loss");
-  if (!model.about.value(loss, std::string()).ends_with("-exp")) return;
+  if (!model.metadata.value(loss, std::string()).ends_with("-exp")) return;
   for (Index c = 0; c < scores.cols(); ++c) {
     for (double& score : scores.column_span(c)) score *= 2;
   }

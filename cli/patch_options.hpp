@@ -2,8 +2,8 @@
 #pragma once
 
 #include "options.hpp"
-#include "sharelearn/data/deform.hpp"
 #include "sharelearn/pool/factory.hpp"
+#include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn::cli {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "options.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/pool/factory.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::cli {
 

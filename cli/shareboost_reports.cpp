@@ -9,7 +9,7 @@
 namespace sharelearn::cli {
 namespace {
 
-Grid<double> test_scores(PathScores& test, const ShareBoostResult& result) {
+Grid<double> test_scores(PathEvaluator& test, const ShareBoostResult& result) {
   return test.scores(result.features, result.stages.back().weights, result.stages.back().bias);
 }
 
@@ -31,7 +31,7 @@ std::string_view text_of(ShareBoostStop stop) {
 
 }  // namespace
 
-double test_error(PathScores& test, const ShareBoostResult& result) {
+double test_error(PathEvaluator& test, const ShareBoostResult& result) {
   return error_rate(test_scores(test, result), test.truth(), test.weights());
 }
 

@@ -10,12 +10,12 @@
 #include "method.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/model/linear_model.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 
 namespace sharelearn::cli {
 
 /// Error of the path's last stage.
-double test_error(PathScores& test, const ShareBoostResult& result);
+double test_error(PathEvaluator& test, const ShareBoostResult& result);
 /// Scores of a model that has chosen nothing.
 Grid<double> constant_scores(Index rows, Index classes, const std::vector<double>& bias);
 
@@ -32,7 +32,7 @@ class RoundErrors {
  private:
   const Classes& classes_;
   const std::vector<double>& weights_;
-  std::optional<PathScores> test_;
+  std::optional<PathEvaluator> test_;
 };
 
 /// The last stage of the path.

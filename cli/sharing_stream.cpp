@@ -18,10 +18,10 @@ constexpr Index kMostMessages = 20;  // bad lines reported one by one; the rest 
 }  // namespace
 
 SharingStream::SharingStream(std::shared_ptr<SharingModel> model, const StreamOptions& options,
-                             const nlohmann::json& about, const Monitor& monitor)
+                             const nlohmann::json& metadata, const Monitor& monitor)
     : learner_(std::move(model)),
       options_(options),
-      about_(about),
+      metadata_(metadata),
       monitor_(monitor),
       lines_before_(learner_.model().lines),
       examples_before_(learner_.model().examples) {
@@ -211,7 +211,7 @@ void SharingStream::maybe_checkpoint() {
 void SharingStream::save_checkpoint() {
   since_checkpoint_ = 0;
   std::fflush(stdout);
-  model().about = about_;
+  model().metadata = metadata_;
   save_model(model(), options_.checkpoint);
 }
 

@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "method.hpp"
+#include "sharelearn/analysis/sharing_bound.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/data/line_source.hpp"
 #include "sharelearn/learn/sharing.hpp"
-#include "sharelearn/learn/sharing_bound.hpp"
 
 namespace sharelearn::cli {
 
@@ -30,7 +30,7 @@ class SharingStream {
  public:
   /// Once `monitor` is cancelled a run ends as at the end of its input.
   SharingStream(std::shared_ptr<SharingModel> model, const StreamOptions& options,
-                const nlohmann::json& about, const Monitor& monitor);
+                const nlohmann::json& metadata, const Monitor& monitor);
 
   /// svmlight lines.
   void run_lines(LineSource& source);
@@ -56,7 +56,7 @@ class SharingStream {
 
   SharingLearner learner_;
   StreamOptions options_;
-  nlohmann::json about_;
+  nlohmann::json metadata_;
   const Monitor& monitor_;
   Index lines_before_ = 0;     ///< lines of earlier runs
   Index examples_before_ = 0;  ///< examples of earlier runs

@@ -138,7 +138,7 @@ StructuralOptions StructuralMethod::learner_options(const FitInput& input, const
                                  cost_file_, pool.candidates(), options.cost.size()));
   }
   if (solver_ == "paper" || sequential_) {
-    options.rows = row_update(loss, penalty);
+    options.row_update = row_update(loss, penalty);
     options.max_steps = 1000000;
   }
   return options;

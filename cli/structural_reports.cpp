@@ -35,7 +35,7 @@ Index features_of(const StructuralResult& result, const StructuralStage& stage) 
 }
 
 /// A stage's weights with a place for every design column of `columns`.
-std::vector<double> spread(const StructuralStage& stage, Index columns, Index outputs) {
+std::vector<double> scatter(const StructuralStage& stage, Index columns, Index outputs) {
   std::vector<double> weights(static_cast<std::size_t>(columns * outputs), 0.0);
   for (std::size_t a = 0; a < stage.columns.size(); ++a) {
     std::copy_n(stage.weights.begin() + static_cast<std::ptrdiff_t>(a) * outputs, outputs,
@@ -61,7 +61,7 @@ std::vector<nlohmann::json> errors_of_stages(const StructuralResult& result, con
   std::vector<nlohmann::json> errors;
   Grid<double> scores(data.rows(), outputs);
   for (const StructuralStage& stage : result.stages) {
-    linear_scores(design, spread(stage, columns, outputs), stage.bias, scores, threads);
+    linear_scores(design, scatter(stage, columns, outputs), stage.bias, scores, threads);
     errors.push_back(errors_of(labels, scores, data.weight));
   }
   return errors;

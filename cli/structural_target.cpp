@@ -40,7 +40,7 @@ std::unique_ptr<Loss> make_loss(const std::string& loss, const StructuralLabels&
     return std::make_unique<SmoothInsensitive>(labels.values, std::move(weights), epsilon);
   }
   if (loss == "multiclass") {
-    constexpr double no_margin = 0;  // eq. (2) of paper 004
+    constexpr double no_margin = 0;  // eq. (2) of [DuchiSinger09]
     return std::make_unique<MulticlassLogistic>(labels.classes.of_row, labels.classes.count(),
                                                 std::move(weights), no_margin);
   }

@@ -1,5 +1,5 @@
 // sharelearn transfer MODEL NEWTASKS: new classes or tasks learned with what a cascade knows (section 5 of
-// paper 003): batch by projections, online by concatenation.
+// [ZweigWeinshall13]): batch by projections, online by concatenation.
 #include "sharelearn/learn/transfer.hpp"
 
 #include <fmt/core.h>
@@ -72,7 +72,7 @@ Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const 
 }
 
 /// The report's `data`.
-nlohmann::json size_of(const JointData& data) {
+nlohmann::json size_of(const MultiOutputData& data) {
   return {{"m", data.rows()}, {"d", data.x.cols()}, {"k", data.outputs()}};
 }
 
@@ -84,14 +84,14 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
     if (feature->pool() != "columns")
       throw InputError(fmt::format("{}: transfer needs a cascade of columns", model_));
   }
-  const JointData data = joint_data(read(known, known.scaling, data_, context.threads), multiclass);
+  const MultiOutputData data = joint_data(read(known, known.scaling, data_, context.threads), multiclass);
   const auto increments = increments_of(known, known.input_columns);
   const Cascade cascade = transfer_batch(data, increments, options_, context);
   const auto model =
       cascade_model(increments_of(cascade), data.names, multiclass ? OutputKind::classes : OutputKind::tasks,
                     {known.scaling, known.inputs, known.input_columns, nullptr});
   model->task_labels = data.task_labels;
-  std::optional<JointData> test;
+  std::optional<MultiOutputData> test;
   if (!test_.empty()) {
     test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names,
                       data.task_labels);
@@ -103,7 +103,7 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
   report["rounds"] = level_reports(cascade, data, test ? &*test : nullptr, *model, context.threads);
   finish_report(report, *model);
   add_stop(report, context.monitor);
-  model->about = {{"method", "transfer"}, {"from", known.about}};
+  model->metadata = {{"method", "transfer"}, {"from", known.metadata}};
   model->means = known.means;
   if (!output_.empty()) save_model(*model, output_);
   if (shows_tables(quiet_, output_, report_)) print_levels(report);
@@ -120,7 +120,7 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   Dataset raw = read(known, known.scaling, data_, context.threads);
   refuse_row_weights(raw);
   const auto names = names_by_appearance(raw, multiclass);
-  const JointData data = joint_data(std::move(raw), multiclass, &names);
+  const MultiOutputData data = joint_data(std::move(raw), multiclass, &names);
   OnlineCascadeModel model(transfer_online(known.cascade, data.outputs(), data.own_rows()));
   model.names = names;
   model.inputs = known.inputs;
@@ -136,13 +136,13 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   report["options"] = options_of(model);
   add_stop(report, context.monitor);
   report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
-  std::optional<JointData> test;
+  std::optional<MultiOutputData> test;
   if (!test_.empty()) {
     test =
         joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names, data.task_labels);
   }
   add_online_errors(report, model, data, test ? &*test : nullptr, context.threads);
-  model.about = {{"method", "transfer"}, {"from", known.about}};
+  model.metadata = {{"method", "transfer"}, {"from", known.metadata}};
   model.means = known.means;
   if (!output_.empty()) save_model(model, output_);
   if (shows_tables(quiet_, output_, report_)) print_online(report);

@@ -1,5 +1,5 @@
 // sharelearn words: text, e-mail, mbox files and maildirs to rows of words, for `fit sharing`.
-#include "sharelearn/data/words.hpp"
+#include "text/words.hpp"
 
 #include <fmt/core.h>
 

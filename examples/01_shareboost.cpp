@@ -1,9 +1,9 @@
 #include <cstdio>
 #include <sharelearn/data/read.hpp>
-#include <sharelearn/data/scaling.hpp>
 #include <sharelearn/learn/shareboost.hpp>
 #include <sharelearn/loss/multiclass_logistic.hpp>
 #include <sharelearn/pool/columns.hpp>
+#include <sharelearn/transform/scaling.hpp>
 
 using namespace sharelearn;
 

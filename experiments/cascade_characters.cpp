@@ -1,5 +1,6 @@
-// The shape of Table 2 of paper 003 (CIFAR-100 through random Fourier features) on Chars74k: 36 classes of
-// characters in natural images, 768 random Fourier features, multiclass and 1-vs-rest with sampled negatives.
+// The shape of Table 2 of [ZweigWeinshall13] (CIFAR-100 through random Fourier features) on Chars74k: 36
+// classes of characters in natural images, 768 random Fourier features, multiclass and 1-vs-rest with sampled
+// negatives.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -74,7 +75,7 @@ void map_parts(Parts& parts, Index features, std::uint64_t seed, ThreadPool& thr
 
 /// Multiclass: accuracy of the best class. 1-vs-rest: mean over tasks of the mean of the accuracies on
 /// positives and on negatives, whose numbers differ from part to part.
-double judge(const JointData& data, const Grid<double>& scores) {
+double judge(const MultiOutputData& data, const Grid<double>& scores) {
   if (data.multiclass()) return accuracy(data, scores);
   double sum = 0;
   for (Index t = 0; t < data.outputs(); ++t) {
@@ -124,8 +125,8 @@ void one_setting(Run& run, Table& table, const Dataset& data, bool multiclass) {
         const auto make = [&](Dataset& rows, std::uint64_t seed) {
           return multiclass ? joint_data(std::move(rows), true) : one_against_rest(rows, kNegatives, seed);
         };
-        const JointData train = make(parts.train, 1), validation = make(parts.validation, 2),
-                        test = make(parts.test, 3);
+        const MultiOutputData train = make(parts.train, 1), validation = make(parts.validation, 2),
+                              test = make(parts.test, 3);
         JointMethod method = methods[m];
         if (method.name == "tree-cluster")
           method = tree_lasso(method.name, method.options.loss, clustered_tree(train));

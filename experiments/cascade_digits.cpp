@@ -1,4 +1,4 @@
-// Table 1 of paper 003: USPS and MNIST as ten 1-vs-rest tasks after Kang et al. 2011: PCA (87 and 64
+// Table 1 of [ZweigWeinshall13]: USPS and MNIST as ten 1-vs-rest tasks after Kang et al. 2011: PCA (87 and 64
 // dimensions), 1,000 training, 500 validation and 500 test examples, random splits; the error is that of the
 // class with the highest score.
 #include <fmt/core.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/data/pca.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/pca.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -16,7 +16,7 @@ namespace {
 
 /// Training rows as tasks, the others as classes: they are judged by the best class.
 struct DigitSplit {
-  JointData train, validation, test;
+  MultiOutputData train, validation, test;
 };
 
 DigitSplit split_of(const Dataset& digits, Index dimensions, std::uint64_t seed, ThreadPool& threads) {

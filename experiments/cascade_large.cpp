@@ -1,5 +1,5 @@
-// The shape of Table 3 and section 4.2's large scale of paper 003: 1,000 classes, 20,000 features, the online
-// cascade with its time and memory. ILSVRC's features are not at hand: examples are generated.
+// The shape of Table 3 and section 4.2's large scale of [ZweigWeinshall13]: 1,000 classes, 20,000 features,
+// the online cascade with its time and memory. ILSVRC's features are not at hand: examples are generated.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/data/task_tree.hpp"
+#include "generate/task_tree.hpp"
+#include "sharelearn/analysis/regret.hpp"
 #include "sharelearn/learn/online_run.hpp"
-#include "sharelearn/learn/regret.hpp"
 #include "sharelearn/run/random.hpp"
 #include "sharelearn/run/usage.hpp"
 
@@ -23,13 +23,13 @@ struct LargeSizes {
 
 /// Classes are leaves of a binary tree whose nodes own features (as in task-tree): an example shows each
 /// feature of its class's path with probability 0.6 and fills up to `nonzeros` with features drawn at random.
-JointData examples(const LargeSizes& sizes, Index rows, std::uint64_t seed) {
+MultiOutputData examples(const LargeSizes& sizes, Index rows, std::uint64_t seed) {
   const TaskTreeShape shape = task_tree_shape(sizes.classes);
   const Index per_node = sizes.features / 2 / shape.nodes();
   Random random(seed);
   std::vector<std::vector<std::pair<std::uint32_t, float>>> by_column(
       static_cast<std::size_t>(sizes.features));
-  JointData data;
+  MultiOutputData data;
   for (Index c = 0; c < sizes.classes; ++c) data.names.push_back(fmt::format("{}", c));
   for (Index i = 0; i < rows; ++i) {
     const Index y = random.below(sizes.classes);
@@ -61,7 +61,7 @@ JointData examples(const LargeSizes& sizes, Index rows, std::uint64_t seed) {
 }
 
 /// Shares of rows whose class is among the n best, n = 1..5.
-std::vector<double> top_shares(const OnlineCascade& cascade, const JointData& test) {
+std::vector<double> top_shares(const OnlineCascade& cascade, const MultiOutputData& test) {
   const RowMatrix rows = to_rows(test.x);
   std::vector<double> shares(5, 0.0);
   for (Index i = 0; i < test.rows(); ++i) {
@@ -182,8 +182,8 @@ void cascade_large(Run& run) {
   LargeSizes sizes;
   if (run.settings().quick)
     sizes = {.classes = 200, .features = 4000, .train = 10000, .test = 1000, .nonzeros = 100};
-  const JointData train = examples(sizes, sizes.train, run.settings().seed);
-  const JointData test = examples(sizes, sizes.test, run.settings().seed + 1);
+  const MultiOutputData train = examples(sizes, sizes.train, run.settings().seed);
+  const MultiOutputData test = examples(sizes, sizes.test, run.settings().seed + 1);
   const double phi = 2e-5;
   const std::vector<Setting> settings{{"H, 5 levels", {0, 0.25, 0.5, 0.75, 1}, {phi, phi, phi, phi, phi}},
                                       {"L12", {0}, {phi}},

@@ -20,7 +20,7 @@ JointMethod method(std::string name, JointLoss loss, Index levels, std::vector<d
   return out;
 }
 
-std::vector<double> tops(const JointMethod& method, const JointData& train, Context& context) {
+std::vector<double> tops(const JointMethod& method, const MultiOutputData& train, Context& context) {
   CascadeOptions options = method.options;
   options.phi = {0.0};
   std::vector<double> out;
@@ -43,8 +43,8 @@ JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree
   return out;
 }
 
-std::vector<double> choose_scales(const JointMethod& method, const JointData& train,
-                                  const JointData& held_out, const PhiGrid& grid, Context& context) {
+std::vector<double> choose_scales(const JointMethod& method, const MultiOutputData& train,
+                                  const MultiOutputData& held_out, const PhiGrid& grid, Context& context) {
   if (method.unpenalised) return {0.0};
   const HeldOutPair pair{train, held_out};
   std::vector<double> scales = search_phi({&pair, 1}, method.options, grid, context).phi;
@@ -54,13 +54,13 @@ std::vector<double> choose_scales(const JointMethod& method, const JointData& tr
 }
 
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,
-                                  const JointData& train, Context& context) {
+                                  const MultiOutputData& train, Context& context) {
   std::vector<double> phi = tops(method, train, context);
   for (std::size_t l = 0; l < phi.size(); ++l) phi[l] *= scales[l];
   return phi;
 }
 
-Cascade learn(const JointMethod& method, const std::vector<double>& scales, const JointData& train,
+Cascade learn(const JointMethod& method, const std::vector<double>& scales, const MultiOutputData& train,
               Context& context) {
   CascadeOptions options = method.options;
   options.phi = phi_of_scales(method, scales, train, context);
@@ -68,7 +68,7 @@ Cascade learn(const JointMethod& method, const std::vector<double>& scales, cons
   return fit_cascade(train, options, quiet);
 }
 
-Grid<double> scores_of(const Cascade& cascade, const JointData& data, Context& context) {
+Grid<double> scores_of(const Cascade& cascade, const MultiOutputData& data, Context& context) {
   return cascade_scores(cascade, data, static_cast<Index>(cascade.levels.size()), context.threads);
 }
 

@@ -18,21 +18,21 @@ struct JointMethod {
   bool unpenalised = false;
 };
 
-/// H with `levels` levels, L12, L1 and NoReg (section 4 of paper 003).
+/// H with `levels` levels, L12, L1 and NoReg (section 4 of [ZweigWeinshall13]).
 std::vector<JointMethod> cascade_and_baselines(JointLoss loss, Index levels);
 JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree& tree);
 
 /// Scales of phi by level, relative to the phi that empties a level, with the best result on held-out rows.
-std::vector<double> choose_scales(const JointMethod& method, const JointData& train,
-                                  const JointData& held_out, const PhiGrid& grid, Context& context);
+std::vector<double> choose_scales(const JointMethod& method, const MultiOutputData& train,
+                                  const MultiOutputData& held_out, const PhiGrid& grid, Context& context);
 /// phi for other data of the same kind, from those scales.
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,
-                                  const JointData& train, Context& context);
+                                  const MultiOutputData& train, Context& context);
 /// A fit with the scales given.
-Cascade learn(const JointMethod& method, const std::vector<double>& scales, const JointData& train,
+Cascade learn(const JointMethod& method, const std::vector<double>& scales, const MultiOutputData& train,
               Context& context);
 /// Scores of all levels.
-Grid<double> scores_of(const Cascade& cascade, const JointData& data, Context& context);
+Grid<double> scores_of(const Cascade& cascade, const MultiOutputData& data, Context& context);
 
 /// Mean and deviation of the values, in percent: "93.2 ± 0.4".
 std::string percent(const std::vector<double>& values);

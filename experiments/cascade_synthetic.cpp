@@ -1,12 +1,12 @@
-// Fig. 1 of paper 003: 100 tasks in a hierarchy. Left: accuracy over sample sizes; right: over irrelevant
-// features.
+// Fig. 1 of [ZweigWeinshall13]: 100 tasks in a hierarchy. Left: accuracy over sample sizes; right: over
+// irrelevant features.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/data/task_tree.hpp"
+#include "generate/task_tree.hpp"
 #include "sharelearn/learn/online_run.hpp"
 
 namespace sharelearn::reproduce {
@@ -19,7 +19,7 @@ constexpr Index kLevels = 5;
 constexpr Index kJudging = 100;
 constexpr JointLoss kLoss = JointLoss::multitask_hinge;
 
-JointData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
+MultiOutputData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
   return joint_data(
       task_tree({.tasks = kTasks, .positives = positives, .irrelevant = irrelevant, .seed = seed}), false);
 }
@@ -28,14 +28,14 @@ std::vector<double> online_grid() {
   return {0.8, 0.6, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01};
 }
 
-std::vector<double> tops_of(const JointMethod& method, const JointData& train, Context& context) {
+std::vector<double> tops_of(const JointMethod& method, const MultiOutputData& train, Context& context) {
   const std::size_t levels = method.options.mix.empty() ? kLevels : method.options.mix.size();
   return phi_of_scales(method, std::vector<double>(levels, 1.0), train, context);
 }
 
 /// Rows that Algorithm 2 passes over and rows that judge it, as both are read many times.
 struct OnlinePair {
-  OnlinePair(const JointData& train, const JointData& test, Context& context)
+  OnlinePair(const MultiOutputData& train, const MultiOutputData& test, Context& context)
       : source(train), design(make_design(test, true, context.threads)) {}
   OnlineSource source;
   Design design;  ///< of the judging rows
@@ -97,7 +97,7 @@ struct Choice {
 
 /// Algorithm 2's own choice, by the search of the batch cascade with one pass of Algorithm 2 as its judge.
 /// gamma comes first: the best with either the first or the last level alone in use.
-Choice choose_online(const JointMethod& method, const JointData& train, const JointData& held_out,
+Choice choose_online(const JointMethod& method, const MultiOutputData& train, const MultiOutputData& held_out,
                      Context& context) {
   const auto tops = tops_of(method, train, context);
   OnlinePair pair(train, held_out, context);
@@ -121,8 +121,8 @@ Choice choose_online(const JointMethod& method, const JointData& train, const Jo
   return best;
 }
 
-Choice choose(Run& run, const JointMethod& method, const std::string& key, const JointData& train,
-              const JointData& held_out, bool online) {
+Choice choose(Run& run, const JointMethod& method, const std::string& key, const MultiOutputData& train,
+              const MultiOutputData& held_out, bool online) {
   const auto numbers = run.remember(key + "/choice", [&] {
     Choice choice;
     if (online) {
@@ -153,8 +153,8 @@ std::vector<double> repeat(Run& run, const JointMethod& method, const Condition&
   for (int r = 0; r < repetitions; ++r) {
     out.push_back(run.remember(fmt::format("{}/{}", key, r), [&] {
       const auto seed = base + 10 + 2 * static_cast<std::uint64_t>(r);
-      const JointData train = tasks(condition.positives, condition.irrelevant, seed);
-      const JointData test = tasks(kJudging, condition.irrelevant, seed + 1);
+      const MultiOutputData train = tasks(condition.positives, condition.irrelevant, seed);
+      const MultiOutputData test = tasks(kJudging, condition.irrelevant, seed + 1);
       if (!online) {
         const Cascade cascade = learn(method, choice.scales, train, run.context());
         return std::vector<double>{accuracy(test, scores_of(cascade, test, run.context()))};
@@ -216,7 +216,7 @@ void over_irrelevant_features(Run& run, int repetitions) {
   for (const Index irrelevant : counts) {
     const JointMethod h = cascade_and_baselines(kLoss, kLevels)[0];
     // The clustered tree is that of the data phi is chosen on.
-    const JointData first = tasks(20, irrelevant, run.settings().seed * 1000 + 1);
+    const MultiOutputData first = tasks(20, irrelevant, run.settings().seed * 1000 + 1);
     std::vector<std::string> row{fmt::format("{}", irrelevant),
                                  percent(repeat(run, h, {20, irrelevant}, false, repetitions)),
                                  percent(repeat(run, h, {20, irrelevant}, true, repetitions))};

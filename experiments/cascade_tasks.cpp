@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -26,7 +26,7 @@ void one_set(Run& run, Table& table, const std::string& name, Dataset data, bool
   const int splits = run.settings().quick ? 2 : 10;
   const Scaling scaling = Scaling::fit(data.x, ScalingKind::standard, run.context().threads);
   scaling.apply(data.x, run.context().threads);
-  const JointData all = joint_data(std::move(data), false);
+  const MultiOutputData all = joint_data(std::move(data), false);
   auto methods = cascade_and_baselines(JointLoss::multitask_logistic, 5);
   methods.push_back(tree_lasso("tree-cluster", JointLoss::multitask_logistic, balanced_tree({0})));
   PhiGrid grid;
@@ -37,9 +37,9 @@ void one_set(Run& run, Table& table, const std::string& name, Dataset data, bool
       results.push_back(run.remember(fmt::format("{}/{}/{}", name, base.name, s), [&] {
         const auto seed = run.settings().seed * 100 + static_cast<std::uint64_t>(s);
         const Split outer = stratified_holdout(strata(all), 1 - train_share, seed);
-        const JointData train = select_rows(all, outer.train), test = select_rows(all, outer.test);
+        const MultiOutputData train = select_rows(all, outer.train), test = select_rows(all, outer.test);
         const Split inner = stratified_holdout(strata(train), 0.3, seed);
-        const JointData part = select_rows(train, inner.train);
+        const MultiOutputData part = select_rows(train, inner.train);
         JointMethod method = base;
         if (base.name == "tree-cluster")
           method = tree_lasso(base.name, base.options.loss, clustered_tree(part));

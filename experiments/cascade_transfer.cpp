@@ -1,10 +1,10 @@
-// Fig. 3a of paper 003: 99 synthetic tasks are known, one is new; accuracy on the new one over its sample
-// size with batch and online knowledge transfer and without any, every repetition with another task as the
-// new one.
+// Fig. 3a of [ZweigWeinshall13]: 99 synthetic tasks are known, one is new; accuracy on the new one over its
+// sample size with batch and online knowledge transfer and without any, every repetition with another task as
+// the new one.
 #include <fmt/core.h>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/data/task_tree.hpp"
+#include "generate/task_tree.hpp"
 #include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/transfer.hpp"
 
@@ -17,7 +17,7 @@ constexpr Index kKnownPositives = 40;
 constexpr double kGamma = 3;
 
 /// The rows of some tasks, as tasks with rows of their own.
-JointData tasks_where(const Dataset& data, Index task, bool only) {
+MultiOutputData tasks_where(const Dataset& data, Index task, bool only) {
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows(); ++i) {
     if ((data.task.id[static_cast<std::size_t>(i)] == task) == only) rows.push_back(i);
@@ -25,11 +25,11 @@ JointData tasks_where(const Dataset& data, Index task, bool only) {
   return joint_data(select_rows(data, rows), false);
 }
 
-JointData new_task(Index task, Index positives, std::uint64_t seed) {
+MultiOutputData new_task(Index task, Index positives, std::uint64_t seed) {
   return tasks_where(task_tree({.tasks = 100, .positives = positives, .seed = seed}), task, true);
 }
 
-double online_accuracy(OnlineCascade& online, const JointData& train, const JointData& test,
+double online_accuracy(OnlineCascade& online, const MultiOutputData& train, const MultiOutputData& test,
                        Context& context) {
   OnlineSource source(train);
   Context quiet{context.threads, silent_monitor(), context.seed};
@@ -49,7 +49,7 @@ double online_accuracy(OnlineCascade& online, const JointData& train, const Join
 std::vector<double> one_repetition(const std::vector<Index>& sizes, Index task, std::uint64_t seed,
                                    Context& context) {
   const Dataset all = task_tree({.tasks = 100, .positives = kKnownPositives, .seed = seed});
-  const JointData known = tasks_where(all, task, false);
+  const MultiOutputData known = tasks_where(all, task, false);
   const JointMethod h = cascade_and_baselines(kLoss, 3)[0];
   const std::vector<double> scales{0.2, 0.1, 0.1};
   const Cascade cascade = learn(h, scales, known, context);
@@ -63,10 +63,10 @@ std::vector<double> one_repetition(const std::vector<Index>& sizes, Index task, 
   Context quiet{context.threads, silent_monitor(), context.seed};
   run_online(known_online, source, 0, quiet);
 
-  const JointData test = new_task(task, 200, seed + 1);
+  const MultiOutputData test = new_task(task, 200, seed + 1);
   std::vector<double> out;
   for (const Index size : sizes) {
-    const JointData train = new_task(task, size, seed + 2 + static_cast<std::uint64_t>(size));
+    const MultiOutputData train = new_task(task, size, seed + 2 + static_cast<std::uint64_t>(size));
     TransferOptions options;
     options.components = 3;
     options.cascade = h.options;

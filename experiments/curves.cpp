@@ -9,13 +9,13 @@
 #include "sharelearn/learn/onevsrest.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
 
-constexpr double kMargin = 1;  // eqn (3) of paper 000
+constexpr double kMargin = 1;  // eqn (3) of [ShareBoost11]
 
 std::unique_ptr<Pool> pool_of(const Problem& problem, const PoolOptions& options, const Context& context) {
   return make_pool({problem.train.x, problem.classes.of_row, problem.classes.count()}, options, context.seed,
@@ -115,7 +115,7 @@ Curve shareboost_curve(const Problem& problem, const PoolOptions& pool_options,
   const double start = cpu_seconds();
   const auto pool = pool_of(problem, pool_options, context);
   const MulticlassLogistic loss(problem.classes.of_row, problem.classes.count(), problem.weights, kMargin);
-  PathScores test(problem.test, problem.scaling, problem.classes.names, context.threads);
+  PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
   Curve curve;
   double testing = 0;  // CPU seconds that are not training
   ShareBoostOptions limited = options;
@@ -160,7 +160,7 @@ Curve onevsrest_curve(const Problem& problem, const PoolOptions& pool_options,
   const auto pool = pool_of(problem, pool_options, context);
   const OneVsRestResult result = one_vs_rest(*pool, problem.classes, problem.weights, options, context);
   const double trained = cpu_seconds() - start;
-  PathScores test(problem.test, problem.scaling, problem.classes.names, context.threads);
+  PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
   Curve curve;
   for (const OneVsRestStage& stage : result.stages) {
     if (stage.features.empty()) continue;
@@ -175,7 +175,7 @@ Curve onevsrest_curve(const Problem& problem, const PoolOptions& pool_options,
 Curve jointboost_curve(const Problem& problem, Index bins, Index rounds, const Context& context) {
   const double start = cpu_seconds();
   const StumpPool pool(problem.train.x, bins, context.threads);
-  PathScores test(problem.test, problem.scaling, problem.classes.names, context.threads);
+  PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
   SharedStumps stumps(pool, problem.classes.count());
   Curve curve;
   double testing = 0;

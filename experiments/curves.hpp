@@ -1,5 +1,5 @@
 // Error against the number of features, for ShareBoost and what it is compared with: the parts that the
-// experiments of paper 000 share.
+// experiments of [ShareBoost11] share.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "experiment.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/pool/factory.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::reproduce {
 

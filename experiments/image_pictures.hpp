@@ -11,7 +11,8 @@
 namespace sharelearn::reproduce {
 
 /// The first `count` templates of a model, each with its place in the image and its weights a class (Fig. 5
-/// of paper 000): light and dark are the template's signs, the shaded square is where its mask is not zero.
+/// of [ShareBoost11]): light and dark are the template's signs, the shaded square is where its mask is not
+/// zero.
 std::string templates_picture(const LinearModel& model, Index count);
 
 struct Mistake {

@@ -5,7 +5,7 @@
 #include "sharelearn/learn/structural.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_scores.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/run/usage.hpp"
 
@@ -13,7 +13,7 @@ namespace sharelearn::reproduce {
 namespace {
 
 /// Weights of all features seen so far, [feature][class]; those without a weight are zero.
-std::vector<double> spread(const StructuralResult& result, std::size_t classes) {
+std::vector<double> scatter(const StructuralResult& result, std::size_t classes) {
   std::vector<double> weights(result.features.size() * classes, 0.0);
   const StructuralStage& stage = result.stages.back();
   for (std::size_t a = 0; a < stage.columns.size(); ++a) {
@@ -30,13 +30,13 @@ Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, 
   const double start = cpu_seconds();
   const auto pool = make_pool({problem.train.x, problem.classes.of_row, problem.classes.count()},
                               pool_options, context.seed, context.threads);
-  // The loss of paper 004, which has no margin term.
+  // The loss of [DuchiSinger09], which has no margin term.
   const MulticlassLogistic loss(problem.classes.of_row, problem.classes.count(), problem.weights, 0);
   const L1Linf penalty;
   StructuralOptions options;
   options.tolerance = path.tolerance;
   StructuralBooster booster(*pool, loss, penalty, options, context);
-  PathScores test(problem.test, problem.scaling, problem.classes.names, context.threads);
+  PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
   Curve curve;
   double testing = 0;
   double lambda = booster.lambda_max();
@@ -45,7 +45,7 @@ Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, 
     const StructuralStage& stage = booster.solve(lambda);
     if (static_cast<double>(stage.columns.size()) > most) break;
     const double before = cpu_seconds();
-    const std::vector<double> weights = spread(booster.result(), problem.classes.names.size());
+    const std::vector<double> weights = scatter(booster.result(), problem.classes.names.size());
     const double error =
         error_rate(test.scores(booster.result().features, weights, stage.bias), test.truth());
     curve.add(static_cast<double>(stage.columns.size()), error, before - start - testing);

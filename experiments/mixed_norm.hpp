@@ -1,4 +1,4 @@
-// The path of eqn (5) of paper 000, L(W) + lambda ||W||_{inf,1}: what ShareBoost is compared with.
+// The path of eqn (5) of [ShareBoost11], L(W) + lambda ||W||_{inf,1}: what ShareBoost is compared with.
 #pragma once
 
 #include "curves.hpp"

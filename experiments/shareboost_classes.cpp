@@ -1,4 +1,4 @@
-// Paper 000, section 7.1 and Fig. 2: features needed for a fixed error against the number of classes,
+// [ShareBoost11], section 7.1 and Fig. 2: features needed for a fixed error against the number of classes,
 // ShareBoost against one-vs-rest. Twice: letters described by 16 numbers, with stumps, and images of digits
 // and capitals with the image templates of section 7.4, as in the paper.
 #include <fmt/core.h>

@@ -1,4 +1,4 @@
-// Paper 000, section 7.3 and Fig. 3 bottom: ShareBoost against JointBoost with stumps.
+// [ShareBoost11], section 7.3 and Fig. 3 bottom: ShareBoost against JointBoost with stumps.
 #include <algorithm>
 
 #include "sparse_sets.hpp"

@@ -1,4 +1,4 @@
-// shareboost-mnist: Table 1 and Figures 4 to 6 of paper 000. ShareBoost over K-means templates of image
+// shareboost-mnist: Table 1 and Figures 4 to 6 of [ShareBoost11]. ShareBoost over K-means templates of image
 // patches, on the 60,000 training images and on 360,000 with five deformed copies of each.
 //
 // The configuration was chosen on 10,000 images held out of the training set (docs/reproduction-mnist.md);
@@ -13,7 +13,6 @@
 #include "experiment.hpp"
 #include "image_pictures.hpp"
 #include "mnist_float.hpp"
-#include "sharelearn/data/deform.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
@@ -22,6 +21,7 @@
 #include "sharelearn/pool/patches.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/usage.hpp"
+#include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

@@ -1,5 +1,6 @@
-// Paper 000, section 7.5 and Fig. 7: a piece-wise linear predictor on MNIST's first 50 principal components,
-// pieces chosen by ShareBoost from 1,500 centres x 35 radii, beside an SVM with a Gaussian kernel.
+// [ShareBoost11], section 7.5 and Fig. 7: a piece-wise linear predictor on MNIST's first 50 principal
+// components, pieces chosen by ShareBoost from 1,500 centres x 35 radii, beside an SVM with a Gaussian
+// kernel.
 #include <fmt/core.h>
 
 #include <algorithm>

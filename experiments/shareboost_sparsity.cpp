@@ -1,4 +1,4 @@
-// Paper 000, section 7.2 and Fig. 3 top: products of columns, ShareBoost against mixed norms.
+// [ShareBoost11], section 7.2 and Fig. 3 top: products of columns, ShareBoost against mixed norms.
 #include <algorithm>
 
 #include "mixed_norm.hpp"

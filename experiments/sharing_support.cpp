@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "sharelearn/data/generate.hpp"
+#include "generate/generate.hpp"
 
 namespace sharelearn::reproduce {
 

@@ -1,12 +1,12 @@
-// What the two experiments of paper 002 have in common: a stream in memory and one run over it.
+// What the two experiments of [Fink06] have in common: a stream in memory and one run over it.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "experiment.hpp"
+#include "sharelearn/analysis/sharing_bound.hpp"
 #include "sharelearn/learn/sharing.hpp"
-#include "sharelearn/learn/sharing_bound.hpp"
 
 namespace sharelearn::reproduce {
 

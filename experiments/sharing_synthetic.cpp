@@ -1,4 +1,4 @@
-// Paper 002, Figs. 1 and 2: cumulative mistakes of the methods on the three synthetic sets, with the bounds.
+// [Fink06], Figs. 1 and 2: cumulative mistakes of the methods on the three synthetic sets, with the bounds.
 #include <fmt/core.h>
 
 #include <array>
@@ -120,7 +120,7 @@ void one_set(Run& run, int which, Index rows, Table& table) {
 void sharing_synthetic_experiment(Run& run) {
   const Index rows = run.settings().quick ? 2000 : 8000;
   run.say(fmt::format(
-      "Figs. 1-2 of paper 002: {} examples of 64 signs, 16 classes; map: product with each class's first "
+      "Figs. 1-2 of [Fink06]: {} examples of 64 signs, 16 classes; map: product with each class's first "
       "example "
       "(eq. 4). Bound: L + C + sqrt(L C) of Theorem 1 against the hypothesis the set was made from. The "
       "paper shows "

@@ -1,4 +1,4 @@
-// Paper 002, Table 1: online mistakes (%) of multi, single and hybrid, the paper's figures beside ours.
+// [Fink06], Table 1: online mistakes (%) of multi, single and hybrid, the paper's figures beside ours.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <functional>
 #include <map>
 
-#include "sharelearn/data/pca.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/pca.hpp"
+#include "sharelearn/transform/scaling.hpp"
 #include "sharing_support.hpp"
 
 namespace sharelearn::reproduce {
@@ -246,7 +246,7 @@ void show_sensitivity(Run& run) {
 
 void sharing_table_experiment(Run& run) {
   run.say(
-      "Table 1 of paper 002: online mistakes in per cent. Scaling where the paper is silent: ISOLET rows of "
+      "Table 1 of [Fink06]: online mistakes in per cent. Scaling where the paper is silent: ISOLET rows of "
       "length 1, LETTER columns to [-1, 1] and sigma 0.1, YaleB 60 principal components of variance 1 of the "
       "cube root of the grey values in random order (mean of 5). Text: binary words, frequency map (eq. 10). "
       "Enron's user folders and the Office images are not at hand.");

@@ -1,5 +1,5 @@
-// Fig. 3 of paper 000: error against the fraction of the features in use, on its three UCI sets. The upper
-// and the lower half of the figure differ in the pool and in whom ShareBoost stands beside.
+// Fig. 3 of [ShareBoost11]: error against the fraction of the features in use, on its three UCI sets. The
+// upper and the lower half of the figure differ in the pool and in whom ShareBoost stands beside.
 #pragma once
 
 #include <functional>

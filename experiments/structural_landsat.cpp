@@ -1,5 +1,5 @@
-// Paper 004, Fig. 6: test coverage on StatLog Landsat against overall sparsity and against the number of
-// features that must be computed, for l1, l1/l2, l1/linf and squared l2 at 240 training rows a class.
+// [DuchiSinger09], Fig. 6: test coverage on StatLog Landsat against overall sparsity and against the number
+// of features that must be computed, for l1, l1/l2, l1/linf and squared l2 at 240 training rows a class.
 #include <fmt/core.h>
 
 #include <algorithm>

@@ -1,14 +1,14 @@
-// Paper 004, Fig. 7 (left): coverage on MNIST against the number of training rows a class, with Gaussian
-// kernel features on a support set that one pass of the perceptron leaves (2,766 in the paper). Columns are
-// standardised, as they are for Fig. 6.
+// [DuchiSinger09], Fig. 7 (left): coverage on MNIST against the number of training rows a class, with
+// Gaussian kernel features on a support set that one pass of the perceptron leaves (2,766 in the paper).
+// Columns are standardised, as they are for Fig. 6.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/pool/kernel.hpp"
+#include "sharelearn/transform/scaling.hpp"
 #include "structural_support.hpp"
 
 namespace sharelearn::reproduce {

@@ -1,5 +1,5 @@
-// Paper 004, Figs. 7 (right) and 8: AdaBoost against GradBoost with the l1/linf penalty, one row at a time:
-// objective, test error and features in use against training time, on Landsat with products.
+// [DuchiSinger09], Figs. 7 (right) and 8: AdaBoost against GradBoost with the l1/linf penalty, one row at a
+// time: objective, test error and features in use against training time, on Landsat with products.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Trace race(const DenseMatrix& train, const Loss& loss, const Penalty& penalty, d
   solver.minimise(1e9, 1e-12);
   double top = 0;
   for (const double norm : solver.dual_norms()) top = std::max(top, norm);
-  if (update) solver.use_rows(std::move(update));
+  if (update) solver.use_row_update(std::move(update));
   Trace trace;
   double seconds = 0;
   for (Index cycle = 0; cycle < cycles; ++cycle) {

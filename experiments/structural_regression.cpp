@@ -1,5 +1,5 @@
-// Paper 004, Fig. 5: regression with products of any degree on Boston housing and Ailerons. The l1 booster
-// stops by itself; classical forward-greedy boosting runs for up to 1,000 rounds.
+// [DuchiSinger09], Fig. 5: regression with products of any degree on Boston housing and Ailerons. The l1
+// booster stops by itself; classical forward-greedy boosting runs for up to 1,000 rounds.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
@@ -16,6 +15,7 @@
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/induced_products.hpp"
+#include "sharelearn/transform/scaling.hpp"
 #include "structural_support.hpp"
 
 namespace sharelearn::reproduce {
@@ -67,7 +67,7 @@ Outcome boost(const Problem& problem, Pool& pool, const std::string& penalty_nam
   options.rounds = rounds;
   options.corrective = !sequential;
   options.tolerance = 1e-3;
-  if (sequential) options.rows = std::make_shared<AdaBoostUpdate>(loss, *penalty);
+  if (sequential) options.row_update = std::make_shared<AdaBoostUpdate>(loss, *penalty);
   StructuralBooster booster(pool, loss, *penalty, options, context);
   const StructuralStage& stage =
       booster.solve(lambda * (booster.lambda_max() > 0 ? booster.lambda_max() : 1));

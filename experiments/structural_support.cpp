@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/random.hpp"
 #include "sharelearn/solve/design_problem.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

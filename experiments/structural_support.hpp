@@ -1,12 +1,12 @@
-// What the experiments of paper 004 share: small data preparations, paths, and the errors along them.
+// What the experiments of [DuchiSinger09] share: small data preparations, paths, and the errors along them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "experiment.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/learn/structural.hpp"
+#include "sharelearn/transform/scaling.hpp"
 #include "statistics.hpp"
 
 namespace sharelearn::reproduce {

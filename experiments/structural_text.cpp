@@ -1,18 +1,18 @@
-// Paper 004, Fig. 4: logistic loss against iterations of boosting on four binary text problems, and where
-// induction stops. RCV1 is not free; Reuters-21578's four largest topics stand in for its four top-level
-// classes.
+// [DuchiSinger09], Fig. 4: logistic loss against iterations of boosting on four binary text problems, and
+// where induction stops. RCV1 is not free; Reuters-21578's four largest topics stand in for its four
+// top-level classes.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "sharelearn/data/mutual_information.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/task_losses.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
+#include "sharelearn/transform/mutual_information.hpp"
 #include "structural_support.hpp"
 
 namespace sharelearn::reproduce {

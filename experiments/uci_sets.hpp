@@ -1,4 +1,4 @@
-// The three sets of Fig. 3 of paper 000.
+// The three sets of Fig. 3 of [ShareBoost11].
 #pragma once
 
 #include <string>

@@ -51,7 +51,8 @@ inline Grid<double> random_scores(Index rows, Index outputs, std::uint64_t seed,
   return s;
 }
 
-/// The first example of paper 000, section 6, a row a class: [bits of the class as -1 and 1, unit * e_class].
+/// The first example of [ShareBoost11], section 6, a row a class: [bits of the class as -1 and 1, unit *
+/// e_class].
 struct BinaryCode {
   BinaryCode(Index bits, float unit) : x(Index{1} << bits, bits + (Index{1} << bits)) {
     for (Index y = 0; y < x.rows(); ++y) {

@@ -8,9 +8,9 @@
 #include <ctime>
 
 #include "sharelearn/data/read.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/solve/newton_start.hpp"
@@ -33,11 +33,11 @@ std::shared_ptr<const Penalty> penalty_of(const CascadeOptions& options, double 
 }
 
 CascadeLevel unsolved_level(const CascadeOptions& options, Index l) {
-  return {.mix = options.mix[at(l)], .phi = options.phi[at(l)], .increment = {}, .report = {}};
+  return {.mix = options.mix[to_size(l)], .phi = options.phi[to_size(l)], .increment = {}, .report = {}};
 }
 
 /// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely.
-FistaReport solve_level(const JointData& data, const Design& design, const CascadeOptions& options,
+FistaReport solve_level(const MultiOutputData& data, const Design& design, const CascadeOptions& options,
                         const Grid<double>& offset, CascadeLevel& level, Context& context) {
   const auto penalty = penalty_of(options, level.mix);
   level.increment = zero_point(design);
@@ -78,8 +78,8 @@ void add_scores(const Design& design, const CompositePoint& point, Grid<double>&
 Index equal_levels(const Cascade& known, const CascadeOptions& options) {
   Index kept = 0;
   while (kept < options.levels && kept < static_cast<Index>(known.levels.size()) &&
-         known.levels[at(kept)].mix == options.mix[at(kept)] &&
-         known.levels[at(kept)].phi == options.phi[at(kept)]) {
+         known.levels[to_size(kept)].mix == options.mix[to_size(kept)] &&
+         known.levels[to_size(kept)].phi == options.phi[to_size(kept)]) {
     ++kept;
   }
   return kept;
@@ -104,7 +104,7 @@ CascadeOptions complete(CascadeOptions options) {
       options.mix.push_back(l == 0 ? 0.0 : static_cast<double>(l) / static_cast<double>(options.levels - 1));
     }
   }
-  if (options.phi.size() == 1) options.phi.assign(at(options.levels), options.phi.front());
+  if (options.phi.size() == 1) options.phi.assign(to_size(options.levels), options.phi.front());
   check_numbers(options.mix, options.levels, "mix");
   check_numbers(options.phi, options.levels, "phi");
   for (const double mix : options.mix) {
@@ -117,7 +117,7 @@ CascadeOptions complete(CascadeOptions options) {
   return options;
 }
 
-Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context& context,
+Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& given, Context& context,
                     const Cascade* known) {
   const auto start = std::chrono::steady_clock::now();
   const CascadeOptions options = complete(given);
@@ -128,7 +128,7 @@ Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context&
   for (Index l = 0; l < options.levels && !context.monitor.cancelled(); ++l) {
     CascadeLevel level = unsolved_level(options, l);
     if (l < kept) {
-      level = known->levels[at(l)];
+      level = known->levels[to_size(l)];
     } else {
       level.report = solve_level(data, design, options, cascade.scores, level, context);
     }
@@ -141,8 +141,8 @@ Cascade fit_cascade(const JointData& data, const CascadeOptions& given, Context&
   return cascade;
 }
 
-CascadeLevel fit_level(const JointData& data, const CascadeOptions& given, Index l, Grid<double>& scores,
-                       Context& context) {
+CascadeLevel fit_level(const MultiOutputData& data, const CascadeOptions& given, Index l,
+                       Grid<double>& scores, Context& context) {
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
   CascadeLevel level = unsolved_level(options, l);
@@ -151,18 +151,18 @@ CascadeLevel fit_level(const JointData& data, const CascadeOptions& given, Index
   return level;
 }
 
-Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels,
+Grid<double> cascade_scores(const Cascade& cascade, const MultiOutputData& data, Index levels,
                             ThreadPool& threads) {
   const bool bias = !cascade.levels.empty() && !cascade.levels.front().increment.bias.empty();
   const Design design = make_design(data, bias, threads);
   Grid<double> scores(data.rows(), data.score_columns());
   for (Index l = 0; l < std::min(levels, static_cast<Index>(cascade.levels.size())); ++l) {
-    add_scores(design, cascade.levels[at(l)].increment, scores, threads);
+    add_scores(design, cascade.levels[to_size(l)].increment, scores, threads);
   }
   return scores;
 }
 
-double largest_phi(const JointData& data, const CascadeOptions& options, double mix, Context& context) {
+double largest_phi(const MultiOutputData& data, const CascadeOptions& options, double mix, Context& context) {
   const Design design = make_design(data, options.bias, context.threads);
   const auto loss = make_loss(data, options.loss, options.smoothing);
   const auto penalty = penalty_of(options, mix);

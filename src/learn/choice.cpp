@@ -7,7 +7,7 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "learn/diverse.hpp"
 #include "pool/order.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
@@ -41,7 +41,7 @@ FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
   FeatureGroups all = groups;
   if (groups.members.empty()) return all;
   check_costs(groups.cost, groups.members.size(), "groups");
-  std::vector<char> held(at(candidates), 0);
+  std::vector<char> held(to_size(candidates), 0);
   for (auto& members : all.members) {
     if (members.empty()) throw InputError("a group of features is empty");
     std::sort(members.begin(), members.end());
@@ -50,10 +50,10 @@ FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
       throw InputError(fmt::format("a group names the candidate {}; the pool has {}",
                                    members.front() < 0 ? members.front() : members.back(), candidates));
     }
-    for (const Index candidate : members) held[at(candidate)] = 1;
+    for (const Index candidate : members) held[to_size(candidate)] = 1;
   }
   for (Index candidate = 0; candidate < candidates; ++candidate) {
-    if (held[at(candidate)] == 0) all.members.push_back({candidate});
+    if (held[to_size(candidate)] == 0) all.members.push_back({candidate});
   }
   all.cost.resize(all.members.size(), 1.0);
   return all;
@@ -107,7 +107,7 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
       options_(options),
       threads_(threads),
       groups_(completed(options.groups, pool.candidates())) {
-  if (options.groups.members.empty()) check_costs(options.cost, at(pool.candidates()), "candidates");
+  if (options.groups.members.empty()) check_costs(options.cost, to_size(pool.candidates()), "candidates");
   if (!(options.per_round_share >= 0 && options.per_round_share <= 1)) {
     throw InputError(
         fmt::format("the share that enters in a round must be from 0 to 1, not {}", options.per_round_share));
@@ -181,7 +181,7 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
   }
   std::vector<Choice> choices;
   for (const Ranked& ranked : best) {
-    const double cost = options_.cost.empty() ? 1 : options_.cost[at(ranked.candidate)];
+    const double cost = options_.cost.empty() ? 1 : options_.cost[to_size(ranked.candidate)];
     choices.push_back({{ranked.candidate}, ranked.score, cost});
   }
   return choices;
@@ -189,7 +189,7 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
 
 /// Norm of every candidate's gradient.
 std::vector<double> Chooser::norms(const Grid<double>& residual) const {
-  std::vector<double> norm(at(pool_.candidates()));
+  std::vector<double> norm(to_size(pool_.candidates()));
   const Index outputs = residual.cols();
   Grid<float> narrow(residual.rows(), outputs);
   for (Index c = 0; c < outputs; ++c) {
@@ -200,9 +200,9 @@ std::vector<double> Chooser::norms(const Grid<double>& residual) const {
     for (Index a = 0; a < block.count; ++a) {
       double sum = 0;
       for (Index w = 0; w < pool_.width(); ++w) {
-        sum += norm_of({block.sums + (a * pool_.width() + w) * outputs, at(outputs)}, options_.norm);
+        sum += norm_of({block.sums + (a * pool_.width() + w) * outputs, to_size(outputs)}, options_.norm);
       }
-      norm[at(block.first + a)] = sum;
+      norm[to_size(block.first + a)] = sum;
     }
   });
   return norm;
@@ -216,14 +216,15 @@ std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index 
   for (std::size_t g = 0; g < groups_.members.size(); ++g) {
     Choice choice{{}, 0, groups_.cost[g]};
     for (const Index candidate : groups_.members[g]) {
-      if (state.excluded[at(candidate)] != 0 || norm[at(candidate)] == 0) continue;  // constant: never chosen
+      if (state.excluded[to_size(candidate)] != 0 || norm[to_size(candidate)] == 0)
+        continue;  // constant: never chosen
       choice.candidates.push_back(candidate);
-      choice.score += norm[at(candidate)] / choice.cost;
+      choice.score += norm[to_size(candidate)] / choice.cost;
     }
     if (choice.score > 0 && std::ssize(choice.candidates) <= state.room) choices.push_back(std::move(choice));
   }
   order(choices, kFloatTie);
-  if (std::ssize(choices) > count) choices.resize(at(count));
+  if (std::ssize(choices) > count) choices.resize(to_size(count));
   return choices;
 }
 
@@ -269,7 +270,7 @@ double Chooser::decrease_exact(const Choice& choice, const ChoiceState& state) c
   solution.w = state.solution.w;
   const auto bias = solution.w.end() - (options_.bias ? loss_.outputs() : 0);
   const Index entering = std::ssize(choice.candidates) * pool_.width();
-  solution.w.insert(bias, at(entering * loss_.outputs()), 0.0);
+  solution.w.insert(bias, to_size(entering * loss_.outputs()), 0.0);
   return state.objective - minimise(problem, options_.corrective, solution).objective;
 }
 

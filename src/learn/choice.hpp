@@ -1,4 +1,5 @@
-// Which candidates enter next: the variants of ShareBoost's steps 3 and 4 (paper 000, sections 3.1 and 3.2).
+// Which candidates enter next: the variants of ShareBoost's steps 3 and 4 ([ShareBoost11], sections 3.1
+// and 3.2).
 #pragma once
 
 #include <span>

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/loss/multiclass_hinge.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/multitask_hinge.hpp"
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multic
 std::vector<double> selected(const std::vector<double>& of_rows, std::span<const Index> rows) {
   std::vector<double> out;
   out.reserve(rows.size());
-  for (const Index i : rows) out.push_back(of_rows[at(i)]);
+  for (const Index i : rows) out.push_back(of_rows[to_size(i)]);
   return out;
 }
 
@@ -38,36 +38,38 @@ void normalise(std::vector<double>& weights) {
 
 /// The weights as read; 1 where the data has none.
 std::vector<double> counts_of(const Dataset& data) {
-  return data.weight.empty() ? std::vector<double>(at(data.rows()), 1.0) : data.weight;
+  return data.weight.empty() ? std::vector<double>(to_size(data.rows()), 1.0) : data.weight;
 }
 
 /// The one task that labels each row; the number of tasks where none does.
 std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {
-  std::vector<Index> task(at(rows), 0);
+  std::vector<Index> task(to_size(rows), 0);
   for (Index i = 0; i < rows; ++i) {
     const auto begin = tasks.sign.begin() + i * tasks.count();
-    task[at(i)] = std::find_if(begin, begin + tasks.count(), [](auto s) { return s != 0; }) - begin;
+    task[to_size(i)] = std::find_if(begin, begin + tasks.count(), [](auto s) { return s != 0; }) - begin;
   }
   return task;
 }
 
-JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* known, const TaskLabels& labels) {
+MultiOutputData tasks_with_own_rows(Dataset data, const std::vector<std::string>* known,
+                                    const TaskLabels& labels) {
   const Tasks tasks = tasks_of(data, known, labels);
   const auto task = task_of_rows(tasks, data.rows());
-  JointData out;
+  MultiOutputData out;
   out.names = tasks.names;
   out.task_labels = tasks.labels;
   out.unknown_tasks = tasks.unknown;
-  out.task_begin.assign(at(tasks.count() + 1), 0);
+  out.task_begin.assign(to_size(tasks.count() + 1), 0);
   for (Index i = 0; i < data.rows(); ++i) {
-    if (task[at(i)] == tasks.count()) continue;
+    if (task[to_size(i)] == tasks.count()) continue;
     out.order.push_back(i);
-    ++out.task_begin[at(task[at(i)] + 1)];
+    ++out.task_begin[to_size(task[to_size(i)] + 1)];
   }
   std::stable_sort(out.order.begin(), out.order.end(),
-                   [&](Index a, Index b) { return task[at(a)] < task[at(b)]; });
+                   [&](Index a, Index b) { return task[to_size(a)] < task[to_size(b)]; });
   std::partial_sum(out.task_begin.begin(), out.task_begin.end(), out.task_begin.begin());
-  for (const Index i : out.order) out.sign.push_back(tasks.sign[at(i * tasks.count() + task[at(i)])]);
+  for (const Index i : out.order)
+    out.sign.push_back(tasks.sign[to_size(i * tasks.count() + task[to_size(i)])]);
   out.weights = selected(normalised_weights(data), out.order);
   if (std::ssize(out.order) < data.rows()) normalise(out.weights);
   out.counts = selected(counts_of(data), out.order);
@@ -76,9 +78,9 @@ JointData tasks_with_own_rows(Dataset data, const std::vector<std::string>* know
   return out;
 }
 
-JointData class_data(Dataset data, const std::vector<std::string>* known) {
+MultiOutputData class_data(Dataset data, const std::vector<std::string>* known) {
   Classes classes = known != nullptr ? classes_of(data, *known) : classes_of(data);
-  JointData out;
+  MultiOutputData out;
   out.names = std::move(classes.names);
   out.label = std::move(classes.of_row);
   out.weights = normalised_weights(data);
@@ -93,18 +95,18 @@ struct TaskCount {
   double accuracy() const { return all > 0 ? (all - wrong) / all : 1.0; }
 };
 
-TaskCount count_task(const JointData& data, Index task, const Grid<double>& scores) {
+TaskCount count_task(const MultiOutputData& data, Index task, const Grid<double>& scores) {
   const bool own = data.own_rows();
   const std::vector<double>& weights = data.error_weights();
   TaskCount count;
-  const Index end = own ? data.task_begin[at(task + 1)] : data.rows();
-  for (Index i = own ? data.task_begin[at(task)] : 0; i < end; ++i) {
-    const std::int8_t sign = data.sign[at(own ? i : i * data.outputs() + task)];
+  const Index end = own ? data.task_begin[to_size(task + 1)] : data.rows();
+  for (Index i = own ? data.task_begin[to_size(task)] : 0; i < end; ++i) {
+    const std::int8_t sign = data.sign[to_size(own ? i : i * data.outputs() + task)];
     if (sign == 0) continue;
-    count.all += weights[at(i)];
+    count.all += weights[to_size(i)];
     const double score = scores(i, own ? 0 : task);
     const bool right = sign > 0 ? score > 0 : score <= 0;
-    if (!right) count.wrong += weights[at(i)];
+    if (!right) count.wrong += weights[to_size(i)];
   }
   return count;
 }
@@ -125,11 +127,11 @@ bool is_multiclass(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multiclass_logistic;
 }
 
-JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
-                     const TaskLabels& labels) {
+MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
+                           const TaskLabels& labels) {
   if (multiclass) return class_data(std::move(data), known);
   if (!data.task.empty()) return tasks_with_own_rows(std::move(data), known, labels);
-  JointData out;
+  MultiOutputData out;
   Tasks tasks = tasks_of(data, known);
   out.names = std::move(tasks.names);
   out.sign = std::move(tasks.sign);
@@ -140,8 +142,8 @@ JointData joint_data(Dataset data, bool multiclass, const std::vector<std::strin
   return out;
 }
 
-JointData select_rows(const JointData& data, std::span<const Index> rows) {
-  JointData out;
+MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows) {
+  MultiOutputData out;
   out.names = data.names;
   out.task_labels = data.task_labels;
   out.x = data.x.select_rows(rows);
@@ -150,9 +152,9 @@ JointData select_rows(const JointData& data, std::span<const Index> rows) {
   if (!data.counts.empty()) out.counts = selected(data.counts, rows);
   const Index signs = data.multiclass() ? 0 : data.score_columns();
   for (const Index i : rows) {
-    if (data.multiclass()) out.label.push_back(data.label[at(i)]);
+    if (data.multiclass()) out.label.push_back(data.label[to_size(i)]);
     out.sign.insert(out.sign.end(), data.sign.begin() + i * signs, data.sign.begin() + (i + 1) * signs);
-    if (data.own_rows()) out.order.push_back(data.order[at(i)]);
+    if (data.own_rows()) out.order.push_back(data.order[to_size(i)]);
   }
   for (const Index border : data.task_begin) {
     out.task_begin.push_back(std::lower_bound(rows.begin(), rows.end(), border) - rows.begin());
@@ -160,21 +162,21 @@ JointData select_rows(const JointData& data, std::span<const Index> rows) {
   return out;
 }
 
-JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed) {
+MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed) {
   const Classes classes = classes_of(data);
-  std::vector<std::vector<Index>> members(at(classes.count()));
-  for (Index i = 0; i < data.rows(); ++i) members[at(classes.of_row[at(i)])].push_back(i);
-  JointData out;
+  std::vector<std::vector<Index>> members(to_size(classes.count()));
+  for (Index i = 0; i < data.rows(); ++i) members[to_size(classes.of_row[to_size(i)])].push_back(i);
+  MultiOutputData out;
   out.names = classes.names;
   out.task_begin.push_back(0);
   for (Index task = 0; task < classes.count(); ++task) {
     Random random(seed, static_cast<std::uint64_t>(task));
     for (Index c = 0; c < classes.count(); ++c) {
-      const auto& rows = members[at(c)];
+      const auto& rows = members[to_size(c)];
       const auto count = static_cast<Index>(rows.size());
       const Index take = c == task ? count : std::min(negatives, count);
-      for (const Index chosen : random.sample(count, take)) out.order.push_back(rows[at(chosen)]);
-      out.sign.insert(out.sign.end(), at(take), static_cast<std::int8_t>(c == task ? 1 : -1));
+      for (const Index chosen : random.sample(count, take)) out.order.push_back(rows[to_size(chosen)]);
+      out.sign.insert(out.sign.end(), to_size(take), static_cast<std::int8_t>(c == task ? 1 : -1));
     }
     out.task_begin.push_back(static_cast<Index>(out.order.size()));
   }
@@ -185,7 +187,7 @@ JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t s
   return out;
 }
 
-std::unique_ptr<Loss> make_loss(const JointData& data, JointLoss loss, double smoothing) {
+std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing) {
   const Index columns = data.score_columns();
   switch (loss) {
     case JointLoss::multiclass_hinge:
@@ -197,51 +199,53 @@ std::unique_ptr<Loss> make_loss(const JointData& data, JointLoss loss, double sm
     case JointLoss::multitask_logistic:
       break;
   }
-  Tasks tasks{std::vector<std::string>(at(columns)), data.sign};
+  Tasks tasks{std::vector<std::string>(to_size(columns)), data.sign};
   return std::make_unique<MultitaskLogistic>(tasks, data.weights);
 }
 
-Design make_design(const JointData& data, bool bias, ThreadPool& threads) {
+Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads) {
   if (data.own_rows()) return Design(data.x, data.task_begin, data.weights, bias, threads);
   return Design(data.x, data.outputs(), data.weights, bias, threads);
 }
 
-std::vector<std::int32_t> strata(const JointData& data) {
+std::vector<std::int32_t> strata(const MultiOutputData& data) {
   if (data.multiclass()) return data.label;
-  std::vector<std::int32_t> out(at(data.rows()), 0);
+  std::vector<std::int32_t> out(to_size(data.rows()), 0);
   if (!data.own_rows()) {
     // Rows with the same set of positive tasks; sets are numbered by first appearance.
     std::map<std::vector<std::int8_t>, std::int32_t> number;
     for (Index i = 0; i < data.rows(); ++i) {
       const auto begin = data.sign.begin() + i * data.outputs();
       std::vector<std::int8_t> signs(begin, begin + data.outputs());
-      out[at(i)] = number.emplace(std::move(signs), static_cast<std::int32_t>(number.size())).first->second;
+      out[to_size(i)] =
+          number.emplace(std::move(signs), static_cast<std::int32_t>(number.size())).first->second;
     }
     return out;
   }
   for (Index t = 0; t < data.outputs(); ++t) {
-    for (Index i = data.task_begin[at(t)]; i < data.task_begin[at(t + 1)]; ++i) {
-      out[at(i)] = static_cast<std::int32_t>(2 * t + (data.sign[at(i)] > 0 ? 1 : 0));
+    for (Index i = data.task_begin[to_size(t)]; i < data.task_begin[to_size(t + 1)]; ++i) {
+      out[to_size(i)] = static_cast<std::int32_t>(2 * t + (data.sign[to_size(i)] > 0 ? 1 : 0));
     }
   }
   return out;
 }
 
-std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores) {
+std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores) {
   std::vector<double> right;
   for (Index t = 0; t < data.outputs(); ++t) right.push_back(count_task(data, t, scores).accuracy());
   return right;
 }
 
-double mean_area(const JointData& data, const Grid<double>& scores) {
+double mean_area(const MultiOutputData& data, const Grid<double>& scores) {
   double sum = 0;
   Index counted = 0;
   for (Index t = 0; t < data.outputs(); ++t) {
     std::vector<double> above, below;
-    const Index begin = data.own_rows() ? data.task_begin[at(t)] : 0;
-    const Index end = data.own_rows() ? data.task_begin[at(t + 1)] : data.rows();
+    const Index begin = data.own_rows() ? data.task_begin[to_size(t)] : 0;
+    const Index end = data.own_rows() ? data.task_begin[to_size(t + 1)] : data.rows();
     for (Index i = begin; i < end; ++i) {
-      const std::int8_t sign = data.own_rows() ? data.sign[at(i)] : data.sign[at(i * data.outputs() + t)];
+      const std::int8_t sign =
+          data.own_rows() ? data.sign[to_size(i)] : data.sign[to_size(i * data.outputs() + t)];
       if (sign != 0) (sign > 0 ? above : below).push_back(scores(i, data.own_rows() ? 0 : t));
     }
     if (above.empty() || below.empty()) continue;
@@ -257,7 +261,7 @@ double mean_area(const JointData& data, const Grid<double>& scores) {
   return counted > 0 ? sum / static_cast<double>(counted) : 0.5;
 }
 
-double pair_error(const JointData& data, const Grid<double>& scores) {
+double pair_error(const MultiOutputData& data, const Grid<double>& scores) {
   if (data.multiclass()) return error_rate(scores, data.label, data.error_weights());
   TaskCount total;  // of the tasks' own sums, in the order of `evaluate`
   for (Index t = 0; t < data.outputs(); ++t) {
@@ -268,7 +272,7 @@ double pair_error(const JointData& data, const Grid<double>& scores) {
   return total.all > 0 ? total.wrong / total.all : 0.0;
 }
 
-double accuracy(const JointData& data, const Grid<double>& scores) {
+double accuracy(const MultiOutputData& data, const Grid<double>& scores) {
   if (data.multiclass()) return 1 - pair_error(data, scores);
   double sum = 0, tasks = 0;
   for (Index t = 0; t < data.outputs(); ++t) {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 
 namespace sharelearn {
 namespace {
@@ -36,8 +36,8 @@ class JointBooster {
         row_weight_(weights),
         threads_(threads),
         scores_(pool.rows(), classes.count()),
-        below_(at(pool.candidates() * classes.count())),
-        total_(at(classes.count())) {}
+        below_(to_size(pool.candidates() * classes.count())),
+        total_(to_size(classes.count())) {}
 
   /// Fills the sums of every stump and class with the weights w = exp(-z H) of the moment.
   void weigh() {
@@ -47,17 +47,17 @@ class JointBooster {
       Sums sum;
       for (Index i = 0; i < pool_.rows(); ++i) {
         const double z = sign(i, c);
-        const double w = row_weight_[at(i)] * std::exp(-z * scores_(i, c));
+        const double w = row_weight_[to_size(i)] * std::exp(-z * scores_(i, c));
         terms(i, c) = static_cast<float>(w * z);
         terms(i, k + c) = static_cast<float>(w);
         sum = sum + Sums{w * z, w};
       }
-      total_[at(c)] = sum;
+      total_[to_size(c)] = sum;
     });
     pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         const double* sums = block.sums + a * 2 * k;
-        for (Index c = 0; c < k; ++c) below_[at((block.first + a) * k + c)] = {sums[c], sums[k + c]};
+        for (Index c = 0; c < k; ++c) below_[to_size((block.first + a) * k + c)] = {sums[c], sums[k + c]};
       }
     });
   }
@@ -65,26 +65,26 @@ class JointBooster {
   /// The best-first search over sets of classes.
   JointBoostRound best() const {
     const Index k = classes_.count();
-    std::vector<Sums> of_set(at(pool_.candidates()));  // below each threshold, summed over the set
+    std::vector<Sums> of_set(to_size(pool_.candidates()));  // below each threshold, summed over the set
     Sums set_total;
     double outside = 0;  // gain of the constants of the classes that are not in the set
     for (const Sums& total : total_) outside += total.gain();
-    std::vector<char> inside(at(k), 0);
+    std::vector<char> inside(to_size(k), 0);
     JointBoostRound best;
     double best_gain = -1;
     for (Index size = 1; size <= k; ++size) {
       const Extension next = best_extension(of_set, set_total, inside);
-      inside[at(next.added)] = 1;
-      outside -= total_[at(next.added)].gain();
-      set_total = set_total + total_[at(next.added)];
+      inside[to_size(next.added)] = 1;
+      outside -= total_[to_size(next.added)].gain();
+      set_total = set_total + total_[to_size(next.added)];
       for (Index t = 0; t < pool_.candidates(); ++t)
-        of_set[at(t)] = of_set[at(t)] + below_[at(t * k + next.added)];
+        of_set[to_size(t)] = of_set[to_size(t)] + below_[to_size(t * k + next.added)];
       if (next.gain + outside <= best_gain) continue;
       best_gain = next.gain + outside;
       best.candidate = next.candidate;
       best.sharing.clear();
       for (Index c = 0; c < k; ++c) {
-        if (inside[at(c)] != 0) best.sharing.push_back(static_cast<std::int32_t>(c));
+        if (inside[to_size(c)] != 0) best.sharing.push_back(static_cast<std::int32_t>(c));
       }
     }
     fit_values(best);
@@ -101,8 +101,8 @@ class JointBooster {
           std::binary_search(round.sharing.begin(), round.sharing.end(), static_cast<std::int32_t>(c));
       for (Index i = 0; i < pool_.rows(); ++i) {
         double& score = scores_(i, c);
-        score += !shares ? round.constant[at(c)] : stump(i, 0) != 0 ? round.below : round.above;
-        loss += row_weight_[at(i)] * std::exp(-sign(i, c) * score);
+        score += !shares ? round.constant[to_size(c)] : stump(i, 0) != 0 ? round.below : round.above;
+        loss += row_weight_[to_size(i)] * std::exp(-sign(i, c) * score);
       }
     }
     round.loss = loss;
@@ -117,42 +117,42 @@ class JointBooster {
     double gain = -1;  ///< of the set's two values; the constants of the others not included
   };
 
-  double sign(Index row, Index c) const { return classes_.of_row[at(row)] == c ? 1.0 : -1.0; }
+  double sign(Index row, Index c) const { return classes_.of_row[to_size(row)] == c ? 1.0 : -1.0; }
 
   /// The class to add, and its best stump together with the set. Constants of the classes left out change
   /// with the class added, so they take part in the comparison.
   Extension best_extension(const std::vector<Sums>& of_set, const Sums& set_total,
                            const std::vector<char>& inside) const {
     const Index k = classes_.count();
-    std::vector<Extension> of_class(at(k));
+    std::vector<Extension> of_class(to_size(k));
     threads_.for_each(k, [&](std::int64_t c, int) {
-      if (inside[at(c)] != 0) return;
-      const Sums total = set_total + total_[at(c)];
+      if (inside[to_size(c)] != 0) return;
+      const Sums total = set_total + total_[to_size(c)];
       Extension best{c, 0, -1};
       for (Index t = 0; t < pool_.candidates(); ++t) {
-        const Sums low = of_set[at(t)] + below_[at(t * k + c)];
+        const Sums low = of_set[to_size(t)] + below_[to_size(t * k + c)];
         const double gain = low.gain() + (total - low).gain();
         if (gain > best.gain) best = {c, t, gain};
       }
-      of_class[at(c)] = best;
+      of_class[to_size(c)] = best;
     });
     Index chosen = -1;
-    const auto net = [&](Index c) { return of_class[at(c)].gain - total_[at(c)].gain(); };
+    const auto net = [&](Index c) { return of_class[to_size(c)].gain - total_[to_size(c)].gain(); };
     for (Index c = 0; c < k; ++c) {
-      if (inside[at(c)] == 0 && (chosen < 0 || net(c) > net(chosen))) chosen = c;
+      if (inside[to_size(c)] == 0 && (chosen < 0 || net(c) > net(chosen))) chosen = c;
     }
-    return of_class[at(chosen)];
+    return of_class[to_size(chosen)];
   }
 
   void fit_values(JointBoostRound& round) const {
     const Index k = classes_.count();
     Sums low, total;
-    round.constant.assign(at(k), 0.0);
-    for (Index c = 0; c < k; ++c) round.constant[at(c)] = total_[at(c)].value();
+    round.constant.assign(to_size(k), 0.0);
+    for (Index c = 0; c < k; ++c) round.constant[to_size(c)] = total_[to_size(c)].value();
     for (const std::int32_t c : round.sharing) {
-      low = low + below_[at(round.candidate * k + c)];
-      total = total + total_[at(c)];
-      round.constant[at(c)] = 0;
+      low = low + below_[to_size(round.candidate * k + c)];
+      total = total + total_[to_size(c)];
+      round.constant[to_size(c)] = 0;
     }
     round.below = low.value();
     round.above = (total - low).value();

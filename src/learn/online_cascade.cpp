@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/soft_rows.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
@@ -60,8 +60,8 @@ Features features_of(std::span<const OnlineExample> examples, Index columns) {
     std::iota(out.places[0].begin(), out.places[0].end(), std::uint32_t{0});
     return out;
   }
-  const bool many = entries >= at(columns) / kTableShare;
-  std::vector<std::uint32_t> place(many ? at(columns) : 0, 0);
+  const bool many = entries >= to_size(columns) / kTableShare;
+  std::vector<std::uint32_t> place(many ? to_size(columns) : 0, 0);
   if (many) {
     number_columns(examples, place, out);
   } else {
@@ -80,7 +80,7 @@ Features features_of(std::span<const OnlineExample> examples, Index columns) {
 
 /// A padded row of zeros the kernels may write to.
 AlignedVector<double> zero_row(Index outputs) {
-  return AlignedVector<double>(at((outputs + 7) / 8 * 8), 0.0);
+  return AlignedVector<double>(to_size((outputs + 7) / 8 * 8), 0.0);
 }
 
 /// Squares that were much larger once have lost the digits of what is left: they are added up anew whenever
@@ -111,16 +111,16 @@ OnlineCascade::OnlineCascade(OnlineCascadeOptions options, Index outputs, Index 
     level.mix = options_.mix[l];
     level.phi = options_.phi[l];
     level.sums = Grid<double>(outputs, columns);
-    level.squares.assign(at(columns), 0.0);
-    level.bias.assign(at(outputs), 0.0);
+    level.squares.assign(to_size(columns), 0.0);
+    level.bias.assign(to_size(outputs), 0.0);
     levels_.push_back(std::move(level));
   }
   last_loss_.assign(levels_.size(), 0.0);
 }
 
 double OnlineCascade::factor(const Level& level, Index time, Index feature) const {
-  const double squares = level.squares[at(feature)];
-  const double known = level.known.empty() ? 0.0 : level.known[at(feature)];
+  const double squares = level.squares[to_size(feature)];
+  const double known = level.known.empty() ? 0.0 : level.known[to_size(feature)];
   const auto t = static_cast<double>(time);
   // |Ubar_j| <= phi holds the row at zero; the margin covers the rounding of the running squares.
   const double border = t * level.phi;
@@ -148,7 +148,7 @@ void OnlineCascade::add_scores(const Level& level, Index time, const OnlineExamp
   if (time == 0) return;
   const double threshold = static_cast<double>(time) * level.phi * level.mix;
   const double bias_factor = options_.bias ? 1 / (options_.gamma * std::sqrt(static_cast<double>(time))) : 0;
-  const auto task = at(example.output);
+  const auto task = to_size(example.output);
   if (own_rows_) {
     double sum = -bias_factor * level.bias[task];
     for (std::size_t e = 0; e < example.column.size(); ++e) {
@@ -165,16 +165,16 @@ void OnlineCascade::add_scores(const Level& level, Index time, const OnlineExamp
     kernels::add_soft(level.sums.column(example.column[e]), outputs_, threshold, -example.value[e] * factor,
                       out.data());
   }
-  for (Index c = 0; c < outputs_; ++c) out[at(c)] -= bias_factor * level.bias[at(c)];
+  for (Index c = 0; c < outputs_; ++c) out[to_size(c)] -= bias_factor * level.bias[to_size(c)];
 }
 
 double OnlineCascade::residual(const OnlineExample& example, const AlignedVector<double>& scores,
                                std::vector<double>& out) const {
-  out.assign(at(outputs_), 0.0);
-  const auto y = at(example.output);
+  out.assign(to_size(outputs_), 0.0);
+  const auto y = to_size(example.output);
   if (options_.loss == JointLoss::multiclass_hinge) {
     std::size_t violator = y == 0 ? 1 : 0;
-    for (std::size_t c = 0; c < at(outputs_); ++c) {
+    for (std::size_t c = 0; c < to_size(outputs_); ++c) {
       if (c != y && scores[c] > scores[violator]) violator = c;
     }
     const double loss = 1 + scores[violator] - scores[y];
@@ -185,7 +185,7 @@ double OnlineCascade::residual(const OnlineExample& example, const AlignedVector
   if (options_.loss == JointLoss::multiclass_logistic) {
     const double top = *std::max_element(scores.begin(), scores.begin() + outputs_);
     double sum = 0;
-    for (std::size_t c = 0; c < at(outputs_); ++c) sum += out[c] = std::exp(scores[c] - top);
+    for (std::size_t c = 0; c < to_size(outputs_); ++c) sum += out[c] = std::exp(scores[c] - top);
     for (double& p : out) p /= sum;
     out[y] -= 1;
     return std::log(sum) + top - scores[y];
@@ -204,7 +204,7 @@ double OnlineCascade::residual(const OnlineExample& example, const AlignedVector
   if (own_rows_) {
     one_task(y, example.sign[0]);
   } else {
-    for (std::size_t c = 0; c < at(outputs_); ++c) one_task(c, example.sign[c]);
+    for (std::size_t c = 0; c < to_size(outputs_); ++c) one_task(c, example.sign[c]);
   }
   return total;
 }
@@ -222,8 +222,8 @@ void OnlineCascade::count_mistakes(const OnlineExample& example, const AlignedVe
     ++predictions_;
     mistakes_ += (scores[c] > 0) == (sign > 0) ? 0 : 1;
   };
-  if (own_rows_) return one_task(at(example.output), example.sign[0]);
-  for (std::size_t c = 0; c < at(outputs_); ++c) one_task(c, example.sign[c]);
+  if (own_rows_) return one_task(to_size(example.output), example.sign[0]);
+  for (std::size_t c = 0; c < to_size(outputs_); ++c) one_task(c, example.sign[c]);
 }
 
 void OnlineCascade::learn(Level& level, const OnlineExample& example, const std::vector<double>& residual) {
@@ -283,7 +283,7 @@ void OnlineCascade::step(std::span<const OnlineExample> examples) {
 
 std::vector<double> OnlineCascade::scores(std::span<const std::uint32_t> column, std::span<const float> value,
                                           Index levels) const {
-  std::vector<double> out(at(outputs_), 0.0);
+  std::vector<double> out(to_size(outputs_), 0.0);
   for (Index l = 0; l < std::min(levels, this->levels()) && steps_ > 0; ++l) {
     const auto shift = bias(l);
     for (std::size_t c = 0; c < shift.size(); ++c) out[c] += shift[c];
@@ -297,7 +297,7 @@ std::vector<double> OnlineCascade::scores(std::span<const std::uint32_t> column,
 }
 
 std::vector<double> OnlineCascade::weights(Index l, Index column) const {
-  const Level& level = levels_[at(l)];
+  const Level& level = levels_[to_size(l)];
   AlignedVector<double> row = zero_row(outputs_);
   if (steps_ > 0) {
     const double threshold = static_cast<double>(steps_) * level.phi * level.mix;
@@ -308,18 +308,18 @@ std::vector<double> OnlineCascade::weights(Index l, Index column) const {
 }
 
 std::vector<double> OnlineCascade::bias(Index l) const {
-  std::vector<double> out(at(outputs_), 0.0);
+  std::vector<double> out(to_size(outputs_), 0.0);
   if (steps_ == 0 || !options_.bias) return out;
   const double scale = -1 / (options_.gamma * std::sqrt(static_cast<double>(steps_)));
-  for (std::size_t c = 0; c < out.size(); ++c) out[c] = scale * levels_[at(l)].bias[c];
+  for (std::size_t c = 0; c < out.size(); ++c) out[c] = scale * levels_[to_size(l)].bias[c];
   return out;
 }
 
 double OnlineCascade::penalty(Index l) const {
-  const SparseGroup penalty(levels_[at(l)].mix);
+  const SparseGroup penalty(levels_[to_size(l)].mix);
   double sum = 0;
   for (Index j = 0; j < columns_; ++j) sum += penalty.value(weights(l, j));
-  return levels_[at(l)].phi * sum;
+  return levels_[to_size(l)].phi * sum;
 }
 
 Index OnlineCascade::bytes() const {
@@ -335,24 +335,24 @@ void OnlineCascade::grow_columns(Index columns) {
   if (columns <= columns_) return;
   for (Level& level : levels_) {
     level.sums.append_columns(columns - columns_);
-    level.squares.resize(at(columns), 0.0);
-    if (!level.known.empty()) level.known.resize(at(columns), 0.0);
+    level.squares.resize(to_size(columns), 0.0);
+    if (!level.known.empty()) level.known.resize(to_size(columns), 0.0);
   }
   columns_ = columns;
 }
 
 void OnlineCascade::set_known_group(Index level, std::vector<double> squares) {
-  squares.resize(at(columns_), 0.0);
-  levels_[at(level)].known = std::move(squares);
+  squares.resize(to_size(columns_), 0.0);
+  levels_[to_size(level)].known = std::move(squares);
 }
 
 std::vector<double> OnlineCascade::group_squares(Index l) const {
-  const Level& level = levels_[at(l)];
-  std::vector<double> out(at(columns_), 0.0);
+  const Level& level = levels_[to_size(l)];
+  std::vector<double> out(to_size(columns_), 0.0);
   const auto t = static_cast<double>(std::max<Index>(steps_, 1));
   for (Index j = 0; j < columns_; ++j) {
     const double own = kernels::soft_squares(level.sums.column(j), outputs_, t * level.phi * level.mix);
-    out[at(j)] = own / (t * t) + (level.known.empty() ? 0.0 : level.known[at(j)]);
+    out[to_size(j)] = own / (t * t) + (level.known.empty() ? 0.0 : level.known[to_size(j)]);
   }
   return out;
 }
@@ -373,11 +373,11 @@ void OnlineCascade::write(ByteWriter& out) const {
     for (Index j = 0; j < columns_; ++j) {
       const auto sums = level.sums.column_span(j);
       const bool is_used = std::any_of(sums.begin(), sums.end(), [](double u) { return u != 0; });
-      if (is_used || level.squares[at(j)] != 0) used.push_back(j);
+      if (is_used || level.squares[to_size(j)] != 0) used.push_back(j);
     }
     out.indices(used);
     std::vector<double> squares;
-    for (const Index j : used) squares.push_back(level.squares[at(j)]);
+    for (const Index j : used) squares.push_back(level.squares[to_size(j)]);
     out.doubles(squares);
     for (const Index j : used) out.doubles(level.sums.column_span(j));
   }
@@ -420,7 +420,7 @@ OnlineCascade OnlineCascade::read(ByteReader& in) {
       const auto row = in.doubles();
       if (static_cast<Index>(row.size()) != outputs) in.damaged("a row's size does not fit");
       std::copy(row.begin(), row.end(), level.sums.column(used[a]));
-      level.squares[at(used[a])] = squares[a];
+      level.squares[to_size(used[a])] = squares[a];
     }
   }
   return cascade;

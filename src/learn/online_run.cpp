@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 
 namespace sharelearn {
 
-Index steps_of(const JointData& data) {
+Index steps_of(const MultiOutputData& data) {
   if (!data.own_rows()) return data.rows();
   Index steps = 0;
   for (std::size_t t = 0; t + 1 < data.task_begin.size(); ++t) {
@@ -15,15 +15,16 @@ Index steps_of(const JointData& data) {
   return steps;
 }
 
-OnlineSource::OnlineSource(const JointData& data)
+OnlineSource::OnlineSource(const MultiOutputData& data)
     : data_(data), rows_(to_rows(data.x)), steps_(steps_of(data)) {}
 
 OnlineExample OnlineSource::example(Index row, Index output) const {
-  const auto begin = at(rows_.start[at(row)]), count = at(rows_.start[at(row + 1)]) - begin;
+  const auto begin = to_size(rows_.start[to_size(row)]),
+             count = to_size(rows_.start[to_size(row + 1)]) - begin;
   OnlineExample out{{rows_.column.data() + begin, count}, {rows_.value.data() + begin, count}, output, {}};
   if (!data_.multiclass()) {
-    const auto signs = at(data_.score_columns());
-    out.sign = {data_.sign.data() + at(row) * signs, signs};
+    const auto signs = to_size(data_.score_columns());
+    out.sign = {data_.sign.data() + to_size(row) * signs, signs};
   }
   return out;
 }
@@ -31,12 +32,12 @@ OnlineExample OnlineSource::example(Index row, Index output) const {
 std::span<const OnlineExample> OnlineSource::step(Index t) {
   examples_.clear();
   if (!data_.own_rows()) {
-    examples_.push_back(example(t, data_.multiclass() ? data_.label[at(t)] : 0));
+    examples_.push_back(example(t, data_.multiclass() ? data_.label[to_size(t)] : 0));
     return examples_;
   }
   for (Index task = 0; task < data_.outputs(); ++task) {
-    const Index row = data_.task_begin[at(task)] + t;
-    if (row < data_.task_begin[at(task + 1)]) examples_.push_back(example(row, task));
+    const Index row = data_.task_begin[to_size(task)] + t;
+    if (row < data_.task_begin[to_size(task + 1)]) examples_.push_back(example(row, task));
   }
   return examples_;
 }

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/at.hpp"
-#include "sharelearn/data/task_tree.hpp"
+#include "data/to_size.hpp"
+#include "generate/task_tree.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
@@ -13,51 +13,54 @@ namespace sharelearn {
 namespace {
 
 /// sum over columns of products of signatures, k x k, from the signatures of one column at a time.
-std::vector<double> signature_products(const JointData& data) {
+std::vector<double> signature_products(const MultiOutputData& data) {
   const Index k = data.outputs();
-  std::vector<double> products(at(k * k), 0.0);
-  std::vector<double> positives(at(k), 0.0), negatives(at(k), 0.0);
+  std::vector<double> products(to_size(k * k), 0.0);
+  std::vector<double> positives(to_size(k), 0.0), negatives(to_size(k), 0.0);
   const auto sign_of = [&](Index i, Index c) -> int {
-    if (data.multiclass()) return data.label[at(i)] == c ? 1 : -1;
-    if (!data.own_rows()) return data.sign[at(i * k + c)];
-    return i >= data.task_begin[at(c)] && i < data.task_begin[at(c + 1)] ? data.sign[at(i)] : 0;
+    if (data.multiclass()) return data.label[to_size(i)] == c ? 1 : -1;
+    if (!data.own_rows()) return data.sign[to_size(i * k + c)];
+    return i >= data.task_begin[to_size(c)] && i < data.task_begin[to_size(c + 1)] ? data.sign[to_size(i)]
+                                                                                   : 0;
   };
   for (Index c = 0; c < k; ++c) {
     for (Index i = 0; i < data.rows(); ++i) {
-      positives[at(c)] += sign_of(i, c) > 0 ? 1 : 0;
-      negatives[at(c)] += sign_of(i, c) < 0 ? 1 : 0;
+      positives[to_size(c)] += sign_of(i, c) > 0 ? 1 : 0;
+      negatives[to_size(c)] += sign_of(i, c) < 0 ? 1 : 0;
     }
   }
-  std::vector<float> column(at(data.rows()));
-  std::vector<double> signature(at(k));
+  std::vector<float> column(to_size(data.rows()));
+  std::vector<double> signature(to_size(k));
   for (Index j = 0; j < data.x.cols(); ++j) {
     data.x.copy_column(j, column.data());
     for (Index c = 0; c < k; ++c) {
-      const Index begin = data.own_rows() ? data.task_begin[at(c)] : 0;
-      const Index end = data.own_rows() ? data.task_begin[at(c + 1)] : data.rows();
+      const Index begin = data.own_rows() ? data.task_begin[to_size(c)] : 0;
+      const Index end = data.own_rows() ? data.task_begin[to_size(c + 1)] : data.rows();
       double above = 0, below = 0;
       for (Index i = begin; i < end; ++i) {
         const int sign = sign_of(i, c);
-        above += sign > 0 ? column[at(i)] : 0.0F;
-        below += sign < 0 ? column[at(i)] : 0.0F;
+        above += sign > 0 ? column[to_size(i)] : 0.0F;
+        below += sign < 0 ? column[to_size(i)] : 0.0F;
       }
-      signature[at(c)] = above / std::max(positives[at(c)], 1.0) - below / std::max(negatives[at(c)], 1.0);
+      signature[to_size(c)] =
+          above / std::max(positives[to_size(c)], 1.0) - below / std::max(negatives[to_size(c)], 1.0);
     }
     for (Index a = 0; a < k; ++a) {
-      for (Index b = 0; b < k; ++b) products[at(a * k + b)] += signature[at(a)] * signature[at(b)];
+      for (Index b = 0; b < k; ++b)
+        products[to_size(a * k + b)] += signature[to_size(a)] * signature[to_size(b)];
     }
   }
   return products;
 }
 
-std::vector<double> cosine_distances(const JointData& data) {
+std::vector<double> cosine_distances(const MultiOutputData& data) {
   const Index k = data.outputs();
   const std::vector<double> products = signature_products(data);
-  std::vector<double> distance(at(k * k), 0.0);
+  std::vector<double> distance(to_size(k * k), 0.0);
   for (Index a = 0; a < k; ++a) {
     for (Index b = 0; b < k; ++b) {
-      const double lengths = std::sqrt(products[at(a * k + a)] * products[at(b * k + b)]);
-      distance[at(a * k + b)] = lengths > 0 ? 0.5 * (1 - products[at(a * k + b)] / lengths) : 0.5;
+      const double lengths = std::sqrt(products[to_size(a * k + a)] * products[to_size(b * k + b)]);
+      distance[to_size(a * k + b)] = lengths > 0 ? 0.5 * (1 - products[to_size(a * k + b)] / lengths) : 0.5;
     }
   }
   return distance;
@@ -65,37 +68,38 @@ std::vector<double> cosine_distances(const JointData& data) {
 
 }  // namespace
 
-OutputTree clustered_tree(const JointData& data) {
+OutputTree clustered_tree(const MultiOutputData& data) {
   const Index k = data.outputs();
   std::vector<double> distance = cosine_distances(data);
-  OutputTree tree{
-      .leaves = k, .parent = std::vector<Index>(at(k), -1), .height = std::vector<double>(at(k), 0.0)};
-  std::vector<Index> node(at(k)), size(at(k), 1);  // of the cluster that lives in a place
+  OutputTree tree{.leaves = k,
+                  .parent = std::vector<Index>(to_size(k), -1),
+                  .height = std::vector<double>(to_size(k), 0.0)};
+  std::vector<Index> node(to_size(k)), size(to_size(k), 1);  // of the cluster that lives in a place
   std::iota(node.begin(), node.end(), Index{0});
   std::vector<Index> alive = node;
   while (alive.size() > 1) {
     Index best_a = alive[0], best_b = alive[1];
     for (std::size_t i = 0; i < alive.size(); ++i) {
       for (std::size_t j = i + 1; j < alive.size(); ++j) {
-        if (distance[at(alive[i] * k + alive[j])] < distance[at(best_a * k + best_b)]) {
+        if (distance[to_size(alive[i] * k + alive[j])] < distance[to_size(best_a * k + best_b)]) {
           best_a = alive[i], best_b = alive[j];
         }
       }
     }
     const auto merged = static_cast<Index>(tree.parent.size());
-    tree.parent[at(node[at(best_a)])] = tree.parent[at(node[at(best_b)])] = merged;
+    tree.parent[to_size(node[to_size(best_a)])] = tree.parent[to_size(node[to_size(best_b)])] = merged;
     tree.parent.push_back(-1);
-    tree.height.push_back(distance[at(best_a * k + best_b)]);
-    const auto share_a = static_cast<double>(size[at(best_a)]),
-               share_b = static_cast<double>(size[at(best_b)]);
+    tree.height.push_back(distance[to_size(best_a * k + best_b)]);
+    const auto share_a = static_cast<double>(size[to_size(best_a)]),
+               share_b = static_cast<double>(size[to_size(best_b)]);
     for (const Index other : alive) {
-      const double mean =
-          (share_a * distance[at(best_a * k + other)] + share_b * distance[at(best_b * k + other)]) /
-          (share_a + share_b);
-      distance[at(best_a * k + other)] = distance[at(other * k + best_a)] = mean;
+      const double mean = (share_a * distance[to_size(best_a * k + other)] +
+                           share_b * distance[to_size(best_b * k + other)]) /
+                          (share_a + share_b);
+      distance[to_size(best_a * k + other)] = distance[to_size(other * k + best_a)] = mean;
     }
-    node[at(best_a)] = merged;
-    size[at(best_a)] += size[at(best_b)];
+    node[to_size(best_a)] = merged;
+    size[to_size(best_a)] += size[to_size(best_b)];
     alive.erase(std::find(alive.begin(), alive.end(), best_b));
   }
   const double largest = *std::max_element(tree.height.begin(), tree.height.end());
@@ -108,17 +112,18 @@ OutputTree balanced_tree(const std::vector<Index>& order) {
   const TaskTreeShape shape = task_tree_shape(leaves);
   OutputTree tree{
       .leaves = leaves, .parent = shape.parent, .height = std::vector<double>(shape.parent.size(), 0.0)};
-  for (Index place = 0; place < leaves; ++place) tree.parent[at(order[at(place)])] = shape.parent[at(place)];
+  for (Index place = 0; place < leaves; ++place)
+    tree.parent[to_size(order[to_size(place)])] = shape.parent[to_size(place)];
   const double deepest =
       static_cast<double>(*std::max_element(shape.depth.begin(), shape.depth.end())) + (leaves == 1 ? 1 : 0);
   for (Index v = leaves; v < shape.nodes(); ++v) {
-    tree.height[at(v)] = 1 - static_cast<double>(shape.depth[at(v)]) / deepest;
+    tree.height[to_size(v)] = 1 - static_cast<double>(shape.depth[to_size(v)]) / deepest;
   }
   return tree;
 }
 
 OutputTree random_tree(Index outputs, std::uint64_t seed) {
-  std::vector<Index> order(at(outputs));
+  std::vector<Index> order(to_size(outputs));
   std::iota(order.begin(), order.end(), Index{0});
   Random(seed).shuffle(order);
   return balanced_tree(order);

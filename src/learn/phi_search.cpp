@@ -141,7 +141,7 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
   return Search(pairs, with_mix(options), grid, context).run();
 }
 
-PhiSearch cross_validate_phi(const JointData& data, const CascadeOptions& options, const PhiGrid& grid,
+PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, Context& context) {
   std::vector<HeldOutPair> pairs;
   for (const Split& split : stratified_folds(strata(data), folds, context.seed)) {

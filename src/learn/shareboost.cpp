@@ -1,4 +1,4 @@
-// Algorithm 1 of paper 000; see the header for the objective and the table of symbols.
+// Algorithm 1 of [ShareBoost11]; see the header for the objective and the table of symbols.
 #include "sharelearn/learn/shareboost.hpp"
 
 #include <algorithm>

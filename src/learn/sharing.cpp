@@ -1,4 +1,4 @@
-// The general mixing algorithm, paper 002, Fig. 3.
+// The general mixing algorithm, [Fink06], Fig. 3.
 //
 //   symbol          variable
 //   x_t             x
@@ -133,7 +133,7 @@ void SharingLearner::update_shared(const ExampleView& x, Index right, Index wron
     }
     return;
   }
-  const std::vector<double> dense = spread(x);
+  const std::vector<double> dense = densify(x);
   for (std::size_t i = 0; i < dense.size(); ++i) {
     update_shared_feature(static_cast<Index>(i), dense[i], right, wrong, step);
   }
@@ -166,7 +166,7 @@ void SharingLearner::keep_support(const ExampleView& x, Index right, Index wrong
   model.supports[static_cast<std::size_t>(slot)] = {static_cast<std::uint32_t>(right),
                                                     static_cast<std::uint32_t>(wrong), step,
                                                     static_cast<double>(model.examples)};
-  const std::vector<double> dense = spread(x);
+  const std::vector<double> dense = densify(x);
   if (model.keeps_plain_supports()) model.plain.set(slot, dense);
   if (model.keeps_centred_supports()) {
     model.centred.set(2 * slot, centred(dense, right));
@@ -203,7 +203,7 @@ double SharingLearner::squared_norm_of_update(const ExampleView& x, Index right,
   };
   if (model.uses_kernel()) {
     const Kernel& kernel = model.options.kernel;
-    const std::vector<double> dense = spread(x);
+    const std::vector<double> dense = densify(x);
     double norm = own_sets * kernel(dense, dense);
     if (!shared) return norm;
     const std::vector<double> a = centred(dense, right), b = centred(dense, wrong);
@@ -216,7 +216,7 @@ double SharingLearner::squared_norm_of_update(const ExampleView& x, Index right,
   return own_sets * length + shared_norm(dot(a, a), dot(b, b), dot(a, b));
 }
 
-std::vector<double> SharingLearner::spread(const ExampleView& x) const {
+std::vector<double> SharingLearner::densify(const ExampleView& x) const {
   std::vector<double> dense(static_cast<std::size_t>(model_->feature_count), 0);
   for (std::size_t e = 0; e < x.size(); ++e) dense[x.feature[e]] = static_cast<double>(x.value[e]);
   return dense;
@@ -237,7 +237,7 @@ std::vector<double> SharingLearner::mapped(const ExampleView& x, Index cls) cons
     }
     return phi;
   }
-  const std::vector<double> dense = spread(x);
+  const std::vector<double> dense = densify(x);
   for (std::size_t i = 0; i < dense.size(); ++i)
     phi.push_back(map(dense[i], model_->mean(static_cast<Index>(i), cls)));
   return phi;

@@ -111,8 +111,8 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
   const double without_bias = size_of(solver_.residual());
   // The bias alone, as far as double precision goes: lambda_max is read off its residual.
   solver_.minimise(std::numeric_limits<double>::max(), kBiasTolerance, 300);
-  solver_.settle_bias();
-  if (options_.rows) solver_.use_rows(options_.rows);
+  solver_.polish_bias();
+  if (options_.row_update) solver_.use_row_update(options_.row_update);
   if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
   if (size_of(solver_.residual()) < kNothing * without_bias) result.lambda_max = 0;
   scanned_lambda_ = result.lambda_max;
@@ -334,7 +334,7 @@ void StructuralBooster::Engine::record(double lambda, StructuralStage& stage) {
 void StructuralBooster::Engine::approach(double lambda, StructuralStage& stage) {
   const double from = result.stages.empty() ? result.lambda_max : result.stages.back().lambda;
   const bool is_far = penalty_.is_norm() && lambda > 0 && lambda < kFarthestStep * from;
-  if (!is_far || options_.rows || options_.rounds > 0 || options_.induce > 0) return;
+  if (!is_far || options_.row_update || options_.rounds > 0 || options_.induce > 0) return;
   const auto steps = static_cast<Index>(std::ceil(std::log(lambda / from) / std::log(kFarthestStep)));
   const std::vector<double> grid = lambda_grid(from, steps + 1, lambda / from);
   const StructuralRoundObserver silenced = std::exchange(observer, {});

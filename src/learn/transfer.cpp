@@ -5,10 +5,10 @@
 #include <chrono>
 #include <cmath>
 
-#include "data/at.hpp"
-#include "data/symmetric_eigen.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
+#include "transform/symmetric_eigen.hpp"
 
 namespace sharelearn {
 
@@ -18,15 +18,15 @@ namespace {
 DenseMatrix projected(const Matrix& x, const Subspace& subspace) {
   const auto z = static_cast<Index>(subspace.vectors.size());
   Grid<double> sums(x.rows(), z);
-  std::vector<float> column(at(x.rows()));
+  std::vector<float> column(to_size(x.rows()));
   for (Index j = 0; j < x.cols(); ++j) {
     const bool used = std::any_of(subspace.vectors.begin(), subspace.vectors.end(),
-                                  [&](const auto& vector) { return vector[at(j)] != 0; });
+                                  [&](const auto& vector) { return vector[to_size(j)] != 0; });
     if (!used) continue;
     x.copy_column(j, column.data());
     for (Index a = 0; a < z; ++a) {
-      const double weight = subspace.vectors[at(a)][at(j)];
-      for (Index i = 0; i < x.rows(); ++i) sums(i, a) += weight * column[at(i)];
+      const double weight = subspace.vectors[to_size(a)][to_size(j)];
+      for (Index i = 0; i < x.rows(); ++i) sums(i, a) += weight * column[to_size(i)];
     }
   }
   DenseMatrix out(x.rows(), z);
@@ -39,11 +39,12 @@ DenseMatrix projected(const Matrix& x, const Subspace& subspace) {
 /// P V, in the space of the features.
 std::vector<double> projected_back(const Subspace& subspace, const std::vector<double>& weights,
                                    Index features, Index outputs) {
-  std::vector<double> out(at(features * outputs), 0.0);
+  std::vector<double> out(to_size(features * outputs), 0.0);
   for (std::size_t a = 0; a < subspace.vectors.size(); ++a) {
     for (Index j = 0; j < features; ++j) {
       for (Index c = 0; c < outputs; ++c) {
-        out[at(j * outputs + c)] += subspace.vectors[a][at(j)] * weights[a * at(outputs) + at(c)];
+        out[to_size(j * outputs + c)] +=
+            subspace.vectors[a][to_size(j)] * weights[a * to_size(outputs) + to_size(c)];
       }
     }
   }
@@ -74,11 +75,11 @@ Subspace leading_subspace(const std::vector<double>& weights, Index features, In
   return out;
 }
 
-Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>& known,
+Cascade transfer_batch(const MultiOutputData& data, const std::vector<CompositePoint>& known,
                        const TransferOptions& options, Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const Index features = data.x.cols();
-  if (known.empty() || known.front().weights.size() % at(features) != 0) {
+  if (known.empty() || known.front().weights.size() % to_size(features) != 0) {
     throw InputError("the known cascade and the new tasks have different features");
   }
   const Index known_outputs = static_cast<Index>(known.front().weights.size()) / features;
@@ -93,7 +94,7 @@ Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>&
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += known[l].weights[i];
     const auto& source = options.cumulative ? sum : known[l].weights;
     const Subspace subspace = leading_subspace(source, features, known_outputs, options.components);
-    JointData small = data;
+    MultiOutputData small = data;
     small.x = projected(data.x, subspace);
     const Design design = make_design(small, cascade_options.bias, context.threads);
     const auto loss = make_loss(small, cascade_options.loss, cascade_options.smoothing);

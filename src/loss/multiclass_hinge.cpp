@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -63,48 +63,48 @@ MulticlassHinge::MulticlassHinge(std::vector<std::int32_t> label, Index classes,
 }
 
 double MulticlassHinge::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
-  std::vector<double> q(at(classes_));
+  std::vector<double> q(to_size(classes_));
   double total = 0;
   for (Index i = rows.begin; i < rows.end; ++i) {
-    const Index y = label_[at(i)];
+    const Index y = label_[to_size(i)];
     const double true_score = scores(i, y);
-    for (Index c = 0; c < classes_; ++c) q[at(c)] = 1 + scores(i, c) - true_score;
-    q[at(y)] = 0;  // never chosen: a margin of 0 adds nothing to value or residual
+    for (Index c = 0; c < classes_; ++c) q[to_size(c)] = 1 + scores(i, c) - true_score;
+    q[to_size(y)] = 0;  // never chosen: a margin of 0 adds nothing to value or residual
     double value = 0;
     double mass = 0;
     if (smoothing_ > 0) {
       divide_by_smoothing(q, smoothing_);
       project_onto_capped_simplex(q);
       for (Index c = 0; c < classes_; ++c) {
-        const double p = q[at(c)];
+        const double p = q[to_size(c)];
         if (p > 0) value += p * (1 + scores(i, c) - true_score - 0.5 * smoothing_ * p), mass += p;
       }
     } else {
       value = hinge_choice(q);
       mass = value > 0 ? 1 : 0;
     }
-    const double weight = weights_[at(i)];
+    const double weight = weights_[to_size(i)];
     total += weight * value;
     if (residual == nullptr) continue;
-    for (Index c = 0; c < classes_; ++c) (*residual)(i, c) = weight * q[at(c)];
+    for (Index c = 0; c < classes_; ++c) (*residual)(i, c) = weight * q[to_size(c)];
     (*residual)(i, y) = -weight * mass;
   }
   return total;
 }
 
 void MulticlassHinge::curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const {
-  std::vector<double> q(at(classes_));
+  std::vector<double> q(to_size(classes_));
   for (Index i = rows.begin; i < rows.end; ++i) {
-    const Index y = label_[at(i)];
-    for (Index c = 0; c < classes_; ++c) q[at(c)] = 1 + scores(i, c) - scores(i, y);
-    q[at(y)] = 0;
+    const Index y = label_[to_size(i)];
+    for (Index c = 0; c < classes_; ++c) q[to_size(c)] = 1 + scores(i, c) - scores(i, y);
+    q[to_size(y)] = 0;
     divide_by_smoothing(q, smoothing_);
     const bool held = project_onto_capped_simplex(q);
     const auto support =
         static_cast<double>(std::count_if(q.begin(), q.end(), [](double p) { return p > 0; }));
-    const double scale = weights_[at(i)] / smoothing_;
+    const double scale = weights_[to_size(i)] / smoothing_;
     for (Index c = 0; c < classes_; ++c) {
-      out(i, c) = q[at(c)] > 0 ? scale * (held ? 1 - 1 / support : 1) : 0;
+      out(i, c) = q[to_size(c)] > 0 ? scale * (held ? 1 - 1 / support : 1) : 0;
     }
     out(i, y) = held ? 0 : scale * support;
   }

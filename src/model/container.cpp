@@ -1,6 +1,6 @@
 // The model file:
-//   8 bytes "SHLEARN\n", u32 format version, text kind, text about (JSON), text payload, [version 2: floats
-//   means,] u64 XXH64 of all before it.
+//   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [version 2:
+//   floats means,] u64 XXH64 of all before it.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -57,9 +57,9 @@ std::string read_whole(const std::string& path) {
 }
 
 /// A file of an older sharelearn has none: there every data set's labels speak for themselves.
-TaskLabels task_labels_in(const nlohmann::json& about, const ByteReader& in) {
-  if (!about.contains("task_labels")) return {};
-  const nlohmann::json& labels = about["task_labels"];
+TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) {
+  if (!metadata.contains("task_labels")) return {};
+  const nlohmann::json& labels = metadata["task_labels"];
   const auto one = [&](const char* which) {
     if (!labels.contains(which) || !labels[which].is_string()) in.damaged("its task labels are no text");
     return labels[which].get<std::string>();
@@ -73,12 +73,12 @@ void save_model(const Model& model, const std::string& path) {
   ByteWriter out;
   out.u32(model.means.empty() ? kPlain : kWithMeans);
   out.text(model.kind());
-  nlohmann::json about = model.about;
+  nlohmann::json metadata = model.metadata;
   if (!model.task_labels.empty()) {
-    about["task_labels"] = {{"negative", model.task_labels.negative},
-                            {"positive", model.task_labels.positive}};
+    metadata["task_labels"] = {{"negative", model.task_labels.negative},
+                               {"positive", model.task_labels.positive}};
   }
-  out.text(json_text(about));
+  out.text(json_text(metadata));
   out.text(model.payload());
   if (!model.means.empty()) out.floats(model.means);
   std::string bytes(kMagic);
@@ -107,8 +107,8 @@ ModelPtr load_model(const std::string& path) {
                                  path, version, kPlain, kWithMeans));
   }
   const std::string kind = in.text();
-  const auto about = nlohmann::json::parse(in.text(), nullptr, false);
-  if (about.is_discarded()) in.damaged("its description is no JSON");
+  const auto metadata = nlohmann::json::parse(in.text(), nullptr, false);
+  if (metadata.is_discarded()) in.damaged("its description is no JSON");
   const std::string payload = in.text();
   std::vector<float> means;
   if (version == kWithMeans) means = in.floats();
@@ -116,8 +116,8 @@ ModelPtr load_model(const std::string& path) {
   for (const Entry& entry : kKinds) {
     if (entry.kind != kind) continue;
     ModelPtr model = entry.read(payload, path);
-    model->about = about;
-    model->task_labels = task_labels_in(about, in);
+    model->metadata = metadata;
+    model->task_labels = task_labels_in(metadata, in);
     if (!means.empty() && model->columns() > 0 && std::ssize(means) != model->columns()) {
       in.damaged("it has means of another number of columns than its own");
     }

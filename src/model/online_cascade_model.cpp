@@ -39,7 +39,7 @@ std::shared_ptr<LinearModel> OnlineCascadeModel::to_linear(bool summed) const {
   }
   DesignSource source{scaling, inputs, cascade.columns(), nullptr};
   auto model = cascade_model(increments, names, outputs_are(), source);
-  model->about = about;
+  model->metadata = metadata;
   return model;
 }
 

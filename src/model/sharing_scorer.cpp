@@ -118,7 +118,7 @@ void SharingScorer::add_shared(const SharingModel& model, const SharingWeights& 
       add_shared_feature(model, weights, x.feature[e], static_cast<double>(x.value[e]));
     }
   } else {
-    spread(model, x);
+    densify(model, x);
     for (Index i = 0; i < static_cast<Index>(dense_.size()); ++i) {
       add_shared_feature(model, weights, i, dense_[static_cast<std::size_t>(i)]);
     }
@@ -196,7 +196,7 @@ void SharingScorer::add_grouped_feature(const SharingModel& model, ClassTable::R
                            counts_of(model));
 }
 
-void SharingScorer::spread(const SharingModel& model, const ExampleView& x) {
+void SharingScorer::densify(const SharingModel& model, const ExampleView& x) {
   Index dims = model.feature_count;
   for (const std::uint32_t id : x.feature) dims = std::max(dims, static_cast<Index>(id) + 1);
   dense_.assign(static_cast<std::size_t>(dims), 0);
@@ -205,7 +205,7 @@ void SharingScorer::spread(const SharingModel& model, const ExampleView& x) {
 
 void SharingScorer::add_kernels(const SharingModel& model, const ExampleView& x, bool averaged) {
   if (model.supports.empty()) return;
-  spread(model, x);
+  densify(model, x);
   std::vector<double> step;
   step.reserve(model.supports.size());
   for (const SupportEntry& support : model.supports) {

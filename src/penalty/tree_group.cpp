@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -92,7 +92,7 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
       throw InputError(fmt::format("{}:{}: '{}' is defined twice", source, ready->line, ready->name));
     }
     for (const std::string& child : ready->children) {
-      Index& parent = tree.parent[at(number[child])];
+      Index& parent = tree.parent[to_size(number[child])];
       if (parent >= 0)
         throw InputError(fmt::format("{}:{}: '{}' has two parents", source, ready->line, child));
       parent = node;
@@ -106,18 +106,18 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
 
 TreeGroup::TreeGroup(const OutputTree& tree) {
   const auto nodes = static_cast<Index>(tree.parent.size());
-  std::vector<double> inherited(at(nodes), 1.0);  // product of s over the ancestors
-  std::vector<std::vector<Index>> children(at(nodes));
+  std::vector<double> inherited(to_size(nodes), 1.0);  // product of s over the ancestors
+  std::vector<std::vector<Index>> children(to_size(nodes));
   std::vector<Index> roots;
   for (Index v = nodes - 1; v >= 0; --v) {
-    const Index parent = tree.parent[at(v)];
-    if (!(tree.height[at(v)] >= 0 && tree.height[at(v)] <= 1) || (parent >= 0 && parent <= v) ||
+    const Index parent = tree.parent[to_size(v)];
+    if (!(tree.height[to_size(v)] >= 0 && tree.height[to_size(v)] <= 1) || (parent >= 0 && parent <= v) ||
         parent >= nodes) {
       throw InputError("a tree of outputs needs heights in [0, 1] and parents after their children");
     }
     if (parent >= 0) {
-      inherited[at(v)] = inherited[at(parent)] * tree.height[at(parent)];
-      children[at(parent)].push_back(v);
+      inherited[to_size(v)] = inherited[to_size(parent)] * tree.height[to_size(parent)];
+      children[to_size(parent)].push_back(v);
     } else {
       roots.push_back(v);
     }
@@ -125,10 +125,11 @@ TreeGroup::TreeGroup(const OutputTree& tree) {
   // Depth first: leaves in order, a node's range ends when its last child's does.
   const auto visit = [&](const auto& self, Index v) -> void {
     const std::size_t begin = order_.size();
-    if (v < tree.leaves) order_.push_back(at(v));
-    for (auto child = children[at(v)].rbegin(); child != children[at(v)].rend(); ++child) self(self, *child);
-    const double own = v < tree.leaves ? 1.0 : 1 - tree.height[at(v)];
-    const double weight = own * inherited[at(v)];
+    if (v < tree.leaves) order_.push_back(to_size(v));
+    for (auto child = children[to_size(v)].rbegin(); child != children[to_size(v)].rend(); ++child)
+      self(self, *child);
+    const double own = v < tree.leaves ? 1.0 : 1 - tree.height[to_size(v)];
+    const double weight = own * inherited[to_size(v)];
     if (weight > 0 && order_.size() > begin) groups_.push_back({begin, order_.size(), weight});
   };
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) visit(visit, *root);

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "data/row_products.hpp"
 #include "sharelearn/run/threads.hpp"
+#include "transform/row_products.hpp"
 
 namespace sharelearn {
 

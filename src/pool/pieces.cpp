@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/outer_sums.hpp"
 #include "pool/distances.hpp"
 #include "pool/points.hpp"
@@ -30,12 +30,12 @@ constexpr Index kQuantileRows = 8192;
 /// [v, 1] inside the ball, zeros outside.
 void write_piece(const Matrix& v, const double* squared, double squared_radius, Grid<float>& out,
                  Index first_column) {
-  std::vector<float> column(at(v.rows()), 1.0F);
+  std::vector<float> column(to_size(v.rows()), 1.0F);
   for (Index j = 0; j <= v.cols(); ++j) {
     if (j < v.cols()) v.copy_column(j, column.data());
     if (j == v.cols()) std::fill(column.begin(), column.end(), 1.0F);
     float* to = out.column(first_column + j);
-    for (Index r = 0; r < v.rows(); ++r) to[r] = squared[r] < squared_radius ? column[at(r)] : 0.0F;
+    for (Index r = 0; r < v.rows(); ++r) to[r] = squared[r] < squared_radius ? column[to_size(r)] : 0.0F;
   }
 }
 
@@ -134,13 +134,13 @@ PiecePool::PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& t
   centres_ =
       kmeans({points.data(), rows(), p}, {.centres = options.centres, .seed = options.seed}, threads).centres;
   row_stride_ = (p + 1 + kRowPanel - 1) / kRowPanel * kRowPanel;
-  by_rows_.assign(at(rows() * row_stride_), 0.0F);
+  by_rows_.assign(to_size(rows() * row_stride_), 0.0F);
   for (Index r = 0; r < rows(); ++r) {
     std::copy_n(points.data() + r * p, p, by_rows_.data() + r * row_stride_);
-    by_rows_[at(r * row_stride_ + p)] = 1.0F;
+    by_rows_[to_size(r * row_stride_ + p)] = 1.0F;
   }
-  squared_radius_.resize(at(candidates()));
-  shell_.resize(at(centres_.cols() * rows()));
+  squared_radius_.resize(to_size(candidates()));
+  shell_.resize(to_size(centres_.cols() * rows()));
   for (Index first = 0; first < centres_.cols(); first += kCentresAtOnce) {
     Grid<float> some(p, std::min(kCentresAtOnce, centres_.cols() - first));
     for (Index n = 0; n < some.cols(); ++n) std::copy_n(centres_.column(first + n), p, some.column(n));
@@ -158,7 +158,7 @@ void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, Th
     std::sort(sample.begin(), sample.end());
     double* radius = squared_radius_.data() + (first_centre + n) * radii_;
     for (Index q = 0; q < radii_; ++q) {
-      const std::size_t inside = at((q + 1) * std::ssize(sample) / radii_);
+      const std::size_t inside = to_size((q + 1) * std::ssize(sample) / radii_);
       radius[q] = inside == 0              ? 0.5 * sample[0]
                   : inside < sample.size() ? 0.5 * (sample[inside - 1] + sample[inside])
                                            : 0.0;
@@ -174,12 +174,12 @@ void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, Th
 
 std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, std::vector<Index>& start) const {
   const std::uint8_t* shell = shell_.data() + centre * rows();
-  start.assign(at(radii_ + 1), 0);
-  for (Index r = 0; r < rows(); ++r) ++start[at(shell[r] + 1)];
+  start.assign(to_size(radii_ + 1), 0);
+  for (Index r = 0; r < rows(); ++r) ++start[to_size(shell[r] + 1)];
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<Index> next(start.begin(), start.end() - 1);
-  std::vector<std::uint32_t> order(at(rows()));
-  for (Index r = 0; r < rows(); ++r) order[at(next[shell[r]]++)] = static_cast<std::uint32_t>(r);
+  std::vector<std::uint32_t> order(to_size(rows()));
+  for (Index r = 0; r < rows(); ++r) order[to_size(next[shell[r]]++)] = static_cast<std::uint32_t>(r);
   return order;
 }
 
@@ -187,11 +187,11 @@ std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, std::vector<In
 std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual) const {
   std::vector<Index> start;
   const std::vector<std::uint32_t> order = rows_by_shell(centre, start);
-  std::vector<double> sums(at(radii_ * row_stride_ * residual.stride), 0.0);
+  std::vector<double> sums(to_size(radii_ * row_stride_ * residual.stride), 0.0);
   alignas(64) float tile[kTileLeft * kRowPanel];
   for (Index s = 0; s < radii_; ++s) {
-    for (Index begin = start[at(s)]; begin < start[at(s + 1)]; begin += kChunkRows) {
-      const Index count = std::min(kChunkRows, start[at(s + 1)] - begin);
+    for (Index begin = start[to_size(s)]; begin < start[to_size(s + 1)]; begin += kChunkRows) {
+      const Index count = std::min(kChunkRows, start[to_size(s + 1)] - begin);
       double* to = sums.data() + s * row_stride_ * residual.stride;
       for (Index panel = 0; panel < row_stride_; panel += kRowPanel) {
         for (Index c = 0; c < residual.stride; c += kTileLeft, to += kTileLeft * kRowPanel) {
@@ -206,7 +206,7 @@ std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual
 }
 
 void PiecePool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
-  std::vector<Index> all(at(blocks()));
+  std::vector<Index> all(to_size(blocks()));
   std::iota(all.begin(), all.end(), Index{0});
   correlate_some(residual, all, threads, visit);
 }
@@ -216,16 +216,16 @@ void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Inde
   const RowMajor by_rows(residual, kTileLeft, threads);
   const Index k = residual.cols();
   threads.for_each(std::ssize(blocks), [&](std::int64_t which, int worker) {
-    const Index centre = blocks[at(which)];
+    const Index centre = blocks[to_size(which)];
     const std::vector<double> sums = shell_sums(centre, by_rows);
-    std::vector<double> balls(at(radii_ * width() * k));
+    std::vector<double> balls(to_size(radii_ * width() * k));
     for (Index s = 0; s < radii_; ++s) {
       for (Index w = 0; w < width(); ++w) {
         const double* from =
             sums.data() + (s * row_stride_ + w / kRowPanel * kRowPanel) * by_rows.stride + w % kRowPanel;
         for (Index c = 0; c < k; ++c) {
-          const std::size_t to = at((s * width() + w) * k + c);
-          balls[to] = from[c * kRowPanel] + (s > 0 ? balls[to - at(width() * k)] : 0.0);
+          const std::size_t to = to_size((s * width() + w) * k + c);
+          balls[to] = from[c * kRowPanel] + (s > 0 ? balls[to - to_size(width() * k)] : 0.0);
         }
       }
     }
@@ -235,8 +235,8 @@ void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Inde
 
 void PiecePool::values(Index candidate, Grid<float>& out, Index first_column) const {
   const Index centre = candidate / radii_;
-  write_piece(v_, distances_to(v_, centres_.column_span(centre)).column(0), squared_radius_[at(candidate)],
-              out, first_column);
+  write_piece(v_, distances_to(v_, centres_.column_span(centre)).column(0),
+              squared_radius_[to_size(candidate)], out, first_column);
 }
 
 std::vector<std::uint32_t> PiecePool::rows_inside(Index candidate) const {
@@ -251,7 +251,7 @@ std::vector<std::uint32_t> PiecePool::rows_inside(Index candidate) const {
 FeaturePtr PiecePool::feature(Index candidate) const {
   const auto centre = centres_.column_span(candidate / radii_);
   return std::make_shared<PieceFeature>(std::vector<float>(centre.begin(), centre.end()),
-                                        squared_radius_[at(candidate)], pca_, candidate / radii_);
+                                        squared_radius_[to_size(candidate)], pca_, candidate / radii_);
 }
 
 }  // namespace sharelearn

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/outer_sums.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/error.hpp"
@@ -28,14 +28,14 @@ Index ceil_div(Index a, Index b) {
 void ProductFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
   float* values = out.column(first_column);
   x.column(first_, values);
-  std::vector<float> other(at(x.rows()));
+  std::vector<float> other(to_size(x.rows()));
   x.column(second_, other.data());
   for (std::size_t r = 0; r < other.size(); ++r) values[r] *= other[r];
 }
 
 nlohmann::json ProductFeature::describe(const std::vector<std::string>& names) const {
   nlohmann::json out = {{"pool", "products"}, {"columns", {first_, second_}}};
-  if (!names.empty()) out["names"] = {names[at(first_)], names[at(second_)]};
+  if (!names.empty()) out["names"] = {names[to_size(first_)], names[to_size(second_)]};
   return out;
 }
 
@@ -58,7 +58,7 @@ FeaturePtr ProductFeature::read(ByteReader& in, Index columns) {
 struct ProductPool::PackedResidual {
   PackedResidual(const Grid<float>& residual, ThreadPool& threads)
       : rows(residual.rows()), outputs(residual.cols()), tiles(ceil_div(outputs, kTileLeft)) {
-    data.assign(at(ceil_div(rows, kStripRows) * tiles * kTileLeft * kStripRows), 0.0F);
+    data.assign(to_size(ceil_div(rows, kStripRows) * tiles * kTileLeft * kStripRows), 0.0F);
     threads.for_each(ceil_div(rows, kStripRows), [&](std::int64_t strip, int) {
       const Index begin = strip * kStripRows;
       for (Index c = 0; c < outputs; ++c) {
@@ -83,13 +83,13 @@ class ProductPool::GroupSums {
   GroupSums(Index panels, Index tiles)
       : panels_(panels),
         padded_(tiles * kTileLeft),
-        sums_(at(kGroupFactors * panels * padded_ * kFactorPanel), 0.0) {}
+        sums_(to_size(kGroupFactors * panels * padded_ * kFactorPanel), 0.0) {}
   double* panel(Index factor, Index p) {
     return sums_.data() + (factor * panels_ + p) * padded_ * kFactorPanel;
   }
   double value(Index factor, Index column, Index output) const {
-    return sums_[at(((factor * panels_ + column / kFactorPanel) * padded_ + output) * kFactorPanel +
-                    column % kFactorPanel)];
+    return sums_[to_size(((factor * panels_ + column / kFactorPanel) * padded_ + output) * kFactorPanel +
+                         column % kFactorPanel)];
   }
 
  private:
@@ -106,12 +106,12 @@ ProductPool::ProductPool(const Matrix& x, const ProductOptions& options, ThreadP
     if (from < d) factor_.push_back({i, from});
   }
   for (const Factor& factor : factor_) first_candidate_.push_back(first_candidate_.back() + d - factor.from);
-  packed_.assign(at(ceil_div(d, kFactorPanel) * kFactorPanel * x.rows()), 0.0F);
+  packed_.assign(to_size(ceil_div(d, kFactorPanel) * kFactorPanel * x.rows()), 0.0F);
   threads.for_each(d, [&](std::int64_t j, int) {
-    std::vector<float> column(at(x.rows()));
+    std::vector<float> column(to_size(x.rows()));
     x.copy_column(j, column.data());
     float* to = packed_.data() + j / kFactorPanel * kFactorPanel * x.rows() + j % kFactorPanel;
-    for (Index r = 0; r < x.rows(); ++r) to[r * kFactorPanel] = column[at(r)];
+    for (Index r = 0; r < x.rows(); ++r) to[r * kFactorPanel] = column[to_size(r)];
   });
   mark_constants(threads);
 }
@@ -123,7 +123,8 @@ Index ProductPool::blocks() const {
 /// Almost every pair is told from a constant by its first rows, so this is O(d^2), not O(m d^2).
 bool ProductPool::is_constant(Index first, Index second) const {
   const auto value = [&](Index j, Index r) {
-    return j < 0 ? 1.0F : packed_[at((j / kFactorPanel * x_.rows() + r) * kFactorPanel + j % kFactorPanel)];
+    return j < 0 ? 1.0F
+                 : packed_[to_size((j / kFactorPanel * x_.rows() + r) * kFactorPanel + j % kFactorPanel)];
   };
   const float start = value(first, 0) * value(second, 0);
   for (Index r = 1; r < x_.rows(); ++r) {
@@ -133,11 +134,12 @@ bool ProductPool::is_constant(Index first, Index second) const {
 }
 
 void ProductPool::mark_constants(ThreadPool& threads) {
-  constant_.assign(at(candidates()), 0);
+  constant_.assign(to_size(candidates()), 0);
   threads.for_each(std::ssize(factor_), [&](std::int64_t f, int) {
-    const Factor& factor = factor_[at(f)];
+    const Factor& factor = factor_[to_size(f)];
     for (Index j = factor.from; j < x_.cols(); ++j) {
-      constant_[at(first_candidate_[at(f)] + j - factor.from)] = is_constant(factor.column, j) ? 1 : 0;
+      constant_[to_size(first_candidate_[to_size(f)] + j - factor.from)] =
+          is_constant(factor.column, j) ? 1 : 0;
     }
   });
 }
@@ -157,9 +159,9 @@ void ProductPool::correlate_group(Index group, const PackedResidual& residual, i
   GroupSums sums(panels, residual.tiles);
   for (Index begin = 0; begin < x_.rows(); begin += kStripRows) {
     const RowRange rows{begin, std::min(begin + kStripRows, x_.rows())};
-    for (Index p = factor_[at(first_factor)].from / kFactorPanel; p < panels; ++p) {
+    for (Index p = factor_[to_size(first_factor)].from / kFactorPanel; p < panels; ++p) {
       for (Index f = 0; f < factors; ++f) {
-        const Factor& factor = factor_[at(first_factor + f)];
+        const Factor& factor = factor_[to_size(first_factor + f)];
         if ((p + 1) * kFactorPanel > factor.from)
           add_panel(factor.column, p, rows, residual, sums.panel(f, p));
       }
@@ -167,15 +169,16 @@ void ProductPool::correlate_group(Index group, const PackedResidual& residual, i
   }
   std::vector<double> out;
   for (Index f = first_factor; f < first_factor + factors; ++f) {
-    for (Index j = factor_[at(f)].from; j < x_.cols(); ++j) {
-      const bool constant = constant_[at(first_candidate_[at(f)] + j - factor_[at(f)].from)] != 0;
+    for (Index j = factor_[to_size(f)].from; j < x_.cols(); ++j) {
+      const bool constant =
+          constant_[to_size(first_candidate_[to_size(f)] + j - factor_[to_size(f)].from)] != 0;
       for (Index c = 0; c < residual.outputs; ++c) {
         out.push_back(constant ? 0.0 : sums.value(f - first_factor, j, c));
       }
     }
   }
-  const Index first = first_candidate_[at(first_factor)];
-  visit({group, first, first_candidate_[at(first_factor + factors)] - first, out.data()}, worker);
+  const Index first = first_candidate_[to_size(first_factor)];
+  visit({group, first, first_candidate_[to_size(first_factor + factors)] - first, out.data()}, worker);
 }
 
 /// Adds sum_r v_factor v_j r_c over the rows for the 16 columns j of a panel and every output c.
@@ -202,7 +205,7 @@ void ProductPool::add_panel(Index factor, Index panel, RowRange rows, const Pack
 ProductPool::Pair ProductPool::pair_of(Index candidate) const {
   const auto next = std::upper_bound(first_candidate_.begin(), first_candidate_.end(), candidate);
   const Index f = next - first_candidate_.begin() - 1;
-  return {factor_[at(f)].column, factor_[at(f)].from + candidate - first_candidate_[at(f)]};
+  return {factor_[to_size(f)].column, factor_[to_size(f)].from + candidate - first_candidate_[to_size(f)]};
 }
 
 void ProductPool::values(Index candidate, Grid<float>& out, Index first_column) const {
@@ -210,7 +213,7 @@ void ProductPool::values(Index candidate, Grid<float>& out, Index first_column) 
   float* values = out.column(first_column);
   x_.copy_column(pair.second, values);
   if (pair.first < 0) return;
-  std::vector<float> other(at(x_.rows()));
+  std::vector<float> other(to_size(x_.rows()));
   x_.copy_column(pair.first, other.data());
   for (std::size_t r = 0; r < other.size(); ++r) values[r] *= other[r];
 }

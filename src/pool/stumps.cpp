@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/row_sums.hpp"
 #include "pool/row_major.hpp"
 #include "sharelearn/run/error.hpp"
@@ -117,7 +117,7 @@ void StumpFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index firs
 
 nlohmann::json StumpFeature::describe(const std::vector<std::string>& names) const {
   nlohmann::json out = {{"pool", "stumps"}, {"column", column_}, {"threshold", threshold_}};
-  if (!names.empty()) out["name"] = names[at(column_)];
+  if (!names.empty()) out["name"] = names[to_size(column_)];
   return out;
 }
 
@@ -132,11 +132,11 @@ FeaturePtr StumpFeature::read(ByteReader& in, Index columns) {
 }
 
 StumpPool::StumpPool(const Matrix& x, Index bins, ThreadPool& threads)
-    : x_(x), column_(at(x.cols())), first_candidate_{0}, first_block_{0} {
+    : x_(x), column_(to_size(x.cols())), first_candidate_{0}, first_block_{0} {
   if (bins != 0 && (bins < 2 || bins > 256)) {
     throw InputError(fmt::format("stumps: bins must be 0 (exact) or 2 to 256, not {}", bins));
   }
-  threads.for_each(x.cols(), [&](std::int64_t j, int) { column_[at(j)] = prepare(x, j, bins); });
+  threads.for_each(x.cols(), [&](std::int64_t j, int) { column_[to_size(j)] = prepare(x, j, bins); });
   for (const Column& column : column_) {
     const Index count = std::ssize(column.threshold);
     first_candidate_.push_back(first_candidate_.back() + count);
@@ -200,7 +200,7 @@ class StumpPool::BlockFiller {
 
 void StumpPool::scan_sorted(const Column& column, const RowMajor& residual, const double* total,
                             BlockFiller& out) {
-  AlignedVector<double> prefix(at(residual.stride), 0.0), zeros, sums;
+  AlignedVector<double> prefix(to_size(residual.stride), 0.0), zeros, sums;
   if (column.zeros_from >= 0) {
     AlignedVector<double> nonzeros(prefix);
     kernels::add_rows(residual.row(0), residual.stride, column.order.data(), std::ssize(column.order),
@@ -225,7 +225,7 @@ void StumpPool::scan_sorted(const Column& column, const RowMajor& residual, cons
 }
 
 void StumpPool::scan_binned(const Column& column, const RowMajor& residual, BlockFiller& out) {
-  const std::size_t stride = at(residual.stride);
+  const std::size_t stride = to_size(residual.stride);
   AlignedVector<double> histogram((column.threshold.size() + 1) * stride, 0.0);
   kernels::add_rows_by_code(residual.row(0), residual.stride, column.code.data(), std::ssize(column.code),
                             histogram.data());
@@ -238,13 +238,13 @@ void StumpPool::scan_binned(const Column& column, const RowMajor& residual, Bloc
 
 void StumpPool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
   const RowMajor by_rows(residual, kernels::kRowPadding, threads);
-  std::vector<double> total(at(by_rows.stride), 0.0);
+  std::vector<double> total(to_size(by_rows.stride), 0.0);
   for (Index c = 0; c < residual.cols() && x_.is_sparse(); ++c) {
-    for (const float r : residual.column_span(c)) total[at(c)] += static_cast<double>(r);
+    for (const float r : residual.column_span(c)) total[to_size(c)] += static_cast<double>(r);
   }
   threads.for_each(x_.cols(), [&](std::int64_t j, int worker) {
-    const Column& column = column_[at(j)];
-    BlockFiller out(first_block_[at(j)], first_candidate_[at(j)], residual.cols(), worker, visit);
+    const Column& column = column_[to_size(j)];
+    BlockFiller out(first_block_[to_size(j)], first_candidate_[to_size(j)], residual.cols(), worker, visit);
     if (column.code.empty()) {
       scan_sorted(column, by_rows, total.data(), out);
     } else {
@@ -261,7 +261,7 @@ Index StumpPool::column_of(Index candidate) const {
 
 double StumpPool::threshold_of(Index candidate) const {
   const Index j = column_of(candidate);
-  return column_[at(j)].threshold[at(candidate - first_candidate_[at(j)])];
+  return column_[to_size(j)].threshold[to_size(candidate - first_candidate_[to_size(j)])];
 }
 
 void StumpPool::values(Index candidate, Grid<float>& out, Index first_column) const {

@@ -89,7 +89,7 @@ ActiveSetSolver::ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool 
       trial_scores_(loss.rows(), loss.outputs()),
       trial_residual_(loss.rows(), loss.outputs()),
       direction_(loss.rows(), loss.outputs()),
-      metric_(std::make_unique<Metric>(loss.outputs())),
+      metric_(std::make_unique<HessianBlocks>(loss.outputs())),
       history_(std::make_unique<History>()) {
   if (bias) {
     ones_.assign(static_cast<std::size_t>((loss.rows() + 15) / 16 * 16), 0.0F);
@@ -276,7 +276,7 @@ void ActiveSetSolver::start_at(double lambda) {
     for (std::size_t at = 0; at < ahead.size(); ++at) {
       ahead[at] = weights_[at] == 0 ? 0 : weights_[at] + further * (weights_[at] - earlier_[at]);
     }
-    aim(ahead);
+    set_direction(ahead);
     if (move(1, ahead, lambda, objective(lambda)) && rows_) rows_->scores_changed();
   }
   earlier_ = solution;

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "solve/active_set_history.hpp"
-#include "solve/glide.hpp"
+#include "solve/fista_burst.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/support_newton.hpp"
 
@@ -67,11 +67,11 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
   const auto low_enough = [&](double t) { return here + kSufficientDecrease * t * expected + slack; };
   std::vector<double> combined = combination(u);
   if (!combined.empty()) {
-    aim(combined);
+    set_direction(combined);
     if (move(1, combined, lambda, low_enough(1))) return here - objective(lambda) > slack;
     history_->clear();
   }
-  aim(u);
+  set_direction(u);
   double t = 1;
   for (int halving = 0; halving < 30; ++halving, t /= 2) {
     std::vector<double> trial = u;
@@ -120,7 +120,7 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
       if (lambda * cost_[j] > 0)
         penalty_.stop_at_kinks({weights_.data() + j * k, k}, {trial.data() + j * k, k});
     }
-    aim(trial);
+    set_direction(trial);
     if (!move(1, trial, lambda, here + slack)) continue;
     history_->clear();
     if (!has_dual(lambda)) last_decrease_ = std::max(here - objective(lambda), 0.0);
@@ -132,13 +132,14 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
 /// First-order steps, kept if they lower the objective.
 void ActiveSetSolver::glide_on(double lambda, int steps) {
   const std::vector<double> lambda_of = lambdas(lambda);
-  std::vector<double> to = glide({loss_, penalty_, columns_, lambda_of, threads_}, steps, weights_, scores_);
-  aim(to);
+  std::vector<double> to =
+      fista_burst({loss_, penalty_, columns_, lambda_of, threads_}, steps, weights_, scores_);
+  set_direction(to);
   if (move(1, to, lambda, objective(lambda))) history_->clear();
 }
 
 /// Newton's steps are judged by the gradient, since the objective is flat long before that is zero.
-void ActiveSetSolver::settle_bias() {
+void ActiveSetSolver::polish_bias() {
   const auto size = [&] {
     compute_gradient();
     double sum = 0;
@@ -168,7 +169,7 @@ void ActiveSetSolver::settle_bias() {
 }
 
 /// direction_ = X (to - weights).
-void ActiveSetSolver::aim(std::span<const double> to) {
+void ActiveSetSolver::set_direction(std::span<const double> to) {
   std::vector<double> by(to.size());
   for (std::size_t at = 0; at < to.size(); ++at) by[at] = to[at] - weights_[at];
   direction_.fill(0);
@@ -244,7 +245,7 @@ void ActiveSetSolver::update_rows_together(double lambda) {
         {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]},
         {moved.data() + column * outputs(), static_cast<std::size_t>(outputs())});
   }
-  aim(moved);
+  set_direction(moved);
   move(1, moved, lambda, std::numeric_limits<double>::infinity());
   rows_->scores_changed();
 }

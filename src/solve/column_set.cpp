@@ -217,7 +217,7 @@ void ColumnSet::grams_dense(std::span<const WeightedRows> pairs, Index first, st
   std::vector<AlignedVector<float>> scratch(static_cast<std::size_t>(threads_.size()));
   for (Index begin = 0; begin < rows_; begin += panel_rows) {
     const Index end = std::min(rows_, begin + panel_rows);
-    turn(begin, end, floats, turned.data());
+    transpose_panel(begin, end, floats, turned.data());
     threads_.for_each(static_cast<Index>(pairs.size()), [&](Index p, int worker) {
       const WeightedRows& pair = pairs[static_cast<std::size_t>(p)];
       auto& own = scratch[static_cast<std::size_t>(worker)];
@@ -238,7 +238,7 @@ void ColumnSet::grams_dense(std::span<const WeightedRows> pairs, Index first, st
 }
 
 /// Rows [begin, end) of all columns, by rows, `floats` each.
-void ColumnSet::turn(Index begin, Index end, Index floats, float* out) const {
+void ColumnSet::transpose_panel(Index begin, Index end, Index floats, float* out) const {
   constexpr Index tile = 64;
   const Index tiles = (end - begin + tile - 1) / tile;
   threads_.for_each(tiles, [&](Index which, int) {
@@ -252,11 +252,11 @@ void ColumnSet::turn(Index begin, Index end, Index floats, float* out) const {
 
 void ColumnSet::grams_sparse(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
                              Index stride) const {
-  std::vector<std::vector<float>> spread(static_cast<std::size_t>(threads_.size()));
+  std::vector<std::vector<float>> scattered(static_cast<std::size_t>(threads_.size()));
   threads_.for_each(static_cast<Index>(pairs.size()) * (size() - first), [&](Index piece, int worker) {
     const auto p = static_cast<std::size_t>(piece / (size() - first));
     const Index j = first + piece % (size() - first);
-    std::vector<float>& own = spread[static_cast<std::size_t>(worker)];
+    std::vector<float>& own = scattered[static_cast<std::size_t>(worker)];
     own.assign(static_cast<std::size_t>(rows_), 0.0F);
     for (std::size_t a = 0; a < pairs[p].rows.size(); ++a) own[pairs[p].rows[a]] = pairs[p].weights[a];
     std::vector<float> product(static_cast<std::size_t>(rows_), 0.0F);

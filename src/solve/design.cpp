@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/panel_products.hpp"
 
 namespace sharelearn {
@@ -21,12 +21,12 @@ Index pieces_of(Index columns) {
 /// residual by rows (rows x outputs), which sparse columns read a row at a time.
 std::vector<double> by_rows(const Grid<double>& residual, ThreadPool& threads) {
   const Index outputs = residual.cols();
-  std::vector<double> out(at(residual.rows() * outputs));
+  std::vector<double> out(to_size(residual.rows() * outputs));
   threads.for_each(blocks_of(residual.rows()), [&](Index block, int) {
     const RowRange range = block_range(block, residual.rows());
     for (Index c = 0; c < outputs; ++c) {
       const double* from = residual.column(c);
-      for (Index i = range.begin; i < range.end; ++i) out[at(i * outputs + c)] = from[i];
+      for (Index i = range.begin; i < range.end; ++i) out[to_size(i * outputs + c)] = from[i];
     }
   });
   return out;
@@ -63,7 +63,7 @@ struct Moments {
 Moments moments_of(const float* column, RowRange rows, std::span<const double> row_weights, double weight,
                    bool shifted) {
   Moments out{weight, shifted && rows.size() > 0 ? column[rows.begin] : 0.0, 0, 0};
-  for (Index i = rows.begin; i < rows.end; ++i) out.add(row_weights[at(i)], column[i]);
+  for (Index i = rows.begin; i < rows.end; ++i) out.add(row_weights[to_size(i)], column[i]);
   return out;
 }
 
@@ -81,39 +81,44 @@ Design::Design(const Matrix& x, std::vector<Index> task_begin, std::span<const d
       outputs_(static_cast<Index>(task_begin.size()) - 1),
       bias_(bias),
       task_begin_(std::move(task_begin)),
-      task_of_row_(at(x.rows())) {
+      task_of_row_(to_size(x.rows())) {
   for (Index t = 0; t < outputs_; ++t) {
-    std::fill(task_of_row_.begin() + task_begin_[at(t)], task_of_row_.begin() + task_begin_[at(t + 1)], t);
+    std::fill(task_of_row_.begin() + task_begin_[to_size(t)],
+              task_of_row_.begin() + task_begin_[to_size(t + 1)], t);
   }
   centre(row_weights, threads);
 }
 
 void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
   const Index groups = own_rows() ? outputs_ : 1;
-  share_.assign(at(groups), 0.0);
-  for (Index i = 0; i < rows(); ++i) share_[at(own_rows() ? task_of_row_[at(i)] : 0)] += row_weights[at(i)];
-  if (bias_) mean_.assign(at(columns() * groups), 0.0);
-  scale_.assign(at(columns()), 0.0);
+  share_.assign(to_size(groups), 0.0);
+  for (Index i = 0; i < rows(); ++i)
+    share_[to_size(own_rows() ? task_of_row_[to_size(i)] : 0)] += row_weights[to_size(i)];
+  if (bias_) mean_.assign(to_size(columns() * groups), 0.0);
+  scale_.assign(to_size(columns()), 0.0);
   threads.for_each(pieces_of(columns()), [&](Index piece, int) {
-    std::vector<Moments> moments(at(groups));
+    std::vector<Moments> moments(to_size(groups));
     for (Index j = piece * kPieceColumns; j < std::min(columns(), (piece + 1) * kPieceColumns); ++j) {
       if (x_.is_sparse()) {
-        for (Index g = 0; g < groups; ++g) moments[at(g)] = {share_[at(g)], 0, 0, 0};
+        for (Index g = 0; g < groups; ++g) moments[to_size(g)] = {share_[to_size(g)], 0, 0, 0};
         const auto rows_of = x_.sparse().column_rows(j);
         const auto values_of = x_.sparse().column_values(j);
         for (std::size_t e = 0; e < rows_of.size(); ++e) {
-          moments[at(own_rows() ? task_of_row_[rows_of[e]] : 0)].add(row_weights[rows_of[e]], values_of[e]);
+          moments[to_size(own_rows() ? task_of_row_[rows_of[e]] : 0)].add(row_weights[rows_of[e]],
+                                                                          values_of[e]);
         }
       } else {
         for (Index g = 0; g < groups; ++g) {
-          const RowRange range =
-              own_rows() ? RowRange{task_begin_[at(g)], task_begin_[at(g + 1)]} : RowRange{0, rows()};
-          moments[at(g)] = moments_of(x_.dense().column(j), range, row_weights, share_[at(g)], bias_);
+          const RowRange range = own_rows() ? RowRange{task_begin_[to_size(g)], task_begin_[to_size(g + 1)]}
+                                            : RowRange{0, rows()};
+          moments[to_size(g)] =
+              moments_of(x_.dense().column(j), range, row_weights, share_[to_size(g)], bias_);
         }
       }
       for (Index g = 0; g < groups; ++g) {
-        if (bias_) mean_[at(j * groups + g)] = moments[at(g)].mean();
-        scale_[at(j)] = std::max(scale_[at(j)], bias_ ? moments[at(g)].variance() : moments[at(g)].squares);
+        if (bias_) mean_[to_size(j * groups + g)] = moments[to_size(g)].mean();
+        scale_[to_size(j)] = std::max(scale_[to_size(j)],
+                                      bias_ ? moments[to_size(g)].variance() : moments[to_size(g)].squares);
       }
     }
   });
@@ -123,7 +128,8 @@ std::vector<double> Design::shifted_bias(std::span<const double> bias, std::span
                                          double sign) const {
   std::vector<double> out(bias.begin(), bias.end());
   for (Index j = 0; bias_ && j < columns(); ++j) {
-    for (Index c = 0; c < outputs_; ++c) out[at(c)] += sign * mean(j, c) * weights[at(j * outputs_ + c)];
+    for (Index c = 0; c < outputs_; ++c)
+      out[to_size(c)] += sign * mean(j, c) * weights[to_size(j * outputs_ + c)];
   }
   return out;
 }
@@ -138,11 +144,12 @@ std::vector<double> Design::centred_bias(std::span<const double> bias,
 }
 
 std::vector<double> Design::residual_sums(const Grid<double>& residual) const {
-  std::vector<double> sums(at(outputs_));
+  std::vector<double> sums(to_size(outputs_));
   for (Index c = 0; c < outputs_; ++c) {
-    sums[at(c)] = own_rows() ? sum(residual.column_span(0).subspan(
-                                   at(task_begin_[at(c)]), at(task_begin_[at(c + 1)] - task_begin_[at(c)])))
-                             : sum(residual.column_span(c));
+    sums[to_size(c)] = own_rows() ? sum(residual.column_span(0).subspan(
+                                        to_size(task_begin_[to_size(c)]),
+                                        to_size(task_begin_[to_size(c + 1)] - task_begin_[to_size(c)])))
+                                  : sum(residual.column_span(c));
   }
   return sums;
 }
@@ -154,8 +161,8 @@ void Design::column_gradient(std::span<const Index> columns, const Grid<double>&
   std::fill(out, out + count * outputs_, 0.0);
   if (x_.is_sparse()) {
     for (Index a = 0; a < count; ++a) {
-      const auto rows_of = x_.sparse().column_rows(columns[at(a)]);
-      const auto values_of = x_.sparse().column_values(columns[at(a)]);
+      const auto rows_of = x_.sparse().column_rows(columns[to_size(a)]);
+      const auto values_of = x_.sparse().column_values(columns[to_size(a)]);
       double* to = out + a * outputs_;
       for (std::size_t e = 0; e < rows_of.size(); ++e) {
         const double value = values_of[e];
@@ -169,11 +176,11 @@ void Design::column_gradient(std::span<const Index> columns, const Grid<double>&
     }
   } else {
     std::vector<const float*> pointers(columns.size());
-    for (Index a = 0; a < count; ++a) pointers[at(a)] = x_.dense().column(columns[at(a)]);
+    for (Index a = 0; a < count; ++a) pointers[to_size(a)] = x_.dense().column(columns[to_size(a)]);
     if (own_rows()) {
       for (Index t = 0; t < outputs_; ++t) {
-        const Index begin = task_begin_[at(t)];
-        kernels::add_correlations({pointers.data(), count, begin, task_begin_[at(t + 1)] - begin},
+        const Index begin = task_begin_[to_size(t)];
+        kernels::add_correlations({pointers.data(), count, begin, task_begin_[to_size(t + 1)] - begin},
                                   residual.column(0) + begin, residual.stride(), 1, out + t, outputs_);
       }
     } else {
@@ -185,19 +192,20 @@ void Design::column_gradient(std::span<const Index> columns, const Grid<double>&
     }
   }
   for (Index a = 0; bias_ && a < count; ++a) {
-    for (Index c = 0; c < outputs_; ++c) out[a * outputs_ + c] -= mean(columns[at(a)], c) * sums[at(c)];
+    for (Index c = 0; c < outputs_; ++c)
+      out[a * outputs_ + c] -= mean(columns[to_size(a)], c) * sums[to_size(c)];
   }
 }
 
 void Design::gradient(const Grid<double>& residual, std::span<double> gradient, ThreadPool& threads) const {
-  std::vector<Index> all(at(columns()));
+  std::vector<Index> all(to_size(columns()));
   std::iota(all.begin(), all.end(), Index{0});
   const auto sums = residual_sums(residual);
   const auto rows_of = x_.is_sparse() ? by_rows(residual, threads) : std::vector<double>();
   threads.for_each(pieces_of(columns()), [&](Index piece, int) {
     const Index begin = piece * kPieceColumns;
     const Index count = std::min(kPieceColumns, columns() - begin);
-    column_gradient({all.data() + begin, at(count)}, residual, rows_of, sums,
+    column_gradient({all.data() + begin, to_size(count)}, residual, rows_of, sums,
                     gradient.data() + begin * outputs_);
   });
 }
@@ -211,19 +219,19 @@ ActiveColumns::ActiveColumns(const Design& design, std::vector<Index> columns)
   const SparseMatrix& x = design_.x_.sparse();
   rows_.rows = x.rows;
   rows_.cols = count();
-  rows_.start.assign(at(x.rows + 1), 0);
+  rows_.start.assign(to_size(x.rows + 1), 0);
   for (const Index j : columns_) {
     for (const auto i : x.column_rows(j)) ++rows_.start[i + 1];
   }
   std::partial_sum(rows_.start.begin(), rows_.start.end(), rows_.start.begin());
-  rows_.column.resize(at(rows_.start.back()));
-  rows_.value.resize(at(rows_.start.back()));
+  rows_.column.resize(to_size(rows_.start.back()));
+  rows_.value.resize(to_size(rows_.start.back()));
   std::vector<Index> next(rows_.start.begin(), rows_.start.end() - 1);
   for (Index a = 0; a < count(); ++a) {
-    const auto rows_of = x.column_rows(columns_[at(a)]);
-    const auto values_of = x.column_values(columns_[at(a)]);
+    const auto rows_of = x.column_rows(columns_[to_size(a)]);
+    const auto values_of = x.column_values(columns_[to_size(a)]);
     for (std::size_t e = 0; e < rows_of.size(); ++e) {
-      const auto to = at(next[rows_of[e]]++);
+      const auto to = to_size(next[rows_of[e]]++);
       rows_.column[to] = static_cast<std::uint32_t>(a);
       rows_.value[to] = values_of[e];
     }
@@ -239,8 +247,8 @@ void ActiveColumns::dense_scores(RowRange range, std::span<const double> weights
     return;
   }
   for (Index i = range.begin; i < range.end;) {
-    const Index t = design_.task_of_row_[at(i)];
-    const Index end = std::min(range.end, design_.task_begin_[at(t + 1)]);
+    const Index t = design_.task_of_row_[to_size(i)];
+    const Index end = std::min(range.end, design_.task_begin_[to_size(t + 1)]);
     kernels::add_products({pointers_.data(), count(), i, end - i}, weights.data() + t, outputs, 1,
                           scores.column(0) + i, scores.stride());
     i = end;
@@ -250,37 +258,38 @@ void ActiveColumns::dense_scores(RowRange range, std::span<const double> weights
 void ActiveColumns::sparse_scores(RowRange range, std::span<const double> weights,
                                   Grid<double>& scores) const {
   const Index outputs = design_.outputs();
-  std::vector<double> row(at(outputs));
+  std::vector<double> row(to_size(outputs));
   for (Index i = range.begin; i < range.end; ++i) {
-    const Index begin = rows_.start[at(i)], end = rows_.start[at(i + 1)];
+    const Index begin = rows_.start[to_size(i)], end = rows_.start[to_size(i + 1)];
     if (design_.own_rows()) {
-      const Index t = design_.task_of_row_[at(i)];
+      const Index t = design_.task_of_row_[to_size(i)];
       double sum = 0;
       for (Index e = begin; e < end; ++e) {
-        sum += rows_.value[at(e)] * weights[at(static_cast<Index>(rows_.column[at(e)]) * outputs + t)];
+        sum += rows_.value[to_size(e)] *
+               weights[to_size(static_cast<Index>(rows_.column[to_size(e)]) * outputs + t)];
       }
       scores(i, 0) += sum;
       continue;
     }
     std::fill(row.begin(), row.end(), 0.0);
     for (Index e = begin; e < end; ++e) {
-      const double value = rows_.value[at(e)];
-      const double* w = weights.data() + static_cast<Index>(rows_.column[at(e)]) * outputs;
-      for (Index c = 0; c < outputs; ++c) row[at(c)] += value * w[c];
+      const double value = rows_.value[to_size(e)];
+      const double* w = weights.data() + static_cast<Index>(rows_.column[to_size(e)]) * outputs;
+      for (Index c = 0; c < outputs; ++c) row[to_size(c)] += value * w[c];
     }
-    for (Index c = 0; c < outputs; ++c) scores(i, c) += row[at(c)];
+    for (Index c = 0; c < outputs; ++c) scores(i, c) += row[to_size(c)];
   }
 }
 
 void ActiveColumns::scores(std::span<const double> weights, std::span<const double> bias,
                            const Grid<double>* offset, Grid<double>& scores, ThreadPool& threads) const {
   const Index outputs = design_.outputs();
-  std::vector<double> base(at(outputs), 0.0);
+  std::vector<double> base(to_size(outputs), 0.0);
   if (design_.has_bias()) {
     std::copy(bias.begin(), bias.end(), base.begin());
     for (Index a = 0; a < count(); ++a) {
       for (Index c = 0; c < outputs; ++c) {
-        base[at(c)] -= design_.mean(columns_[at(a)], c) * weights[at(a * outputs + c)];
+        base[to_size(c)] -= design_.mean(columns_[to_size(a)], c) * weights[to_size(a * outputs + c)];
       }
     }
   }
@@ -289,7 +298,7 @@ void ActiveColumns::scores(std::span<const double> weights, std::span<const doub
     for (Index c = 0; c < scores.cols(); ++c) {
       double* to = scores.column(c);
       for (Index i = range.begin; i < range.end; ++i) {
-        const double start = base[at(design_.own_rows() ? design_.task_of_row_[at(i)] : c)];
+        const double start = base[to_size(design_.own_rows() ? design_.task_of_row_[to_size(i)] : c)];
         to[i] = start + (offset != nullptr ? (*offset)(i, c) : 0.0);
       }
     }
@@ -308,7 +317,7 @@ void ActiveColumns::gradient(const Grid<double>& residual, std::span<double> gra
   threads.for_each(pieces_of(count()), [&](Index piece, int) {
     const Index begin = piece * kPieceColumns;
     const Index width = std::min(kPieceColumns, count() - begin);
-    design_.column_gradient({columns_.data() + begin, at(width)}, residual, rows_of, sums,
+    design_.column_gradient({columns_.data() + begin, to_size(width)}, residual, rows_of, sums,
                             gradient.data() + begin * design_.outputs());
   });
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "solve/accelerated.hpp"
 
 namespace sharelearn {
@@ -33,7 +33,7 @@ double largest_magnitude(std::span<const double> values) {
 }
 
 double penalty_of(const CompositeProblem& problem, std::span<const double> weights) {
-  const auto outputs = at(problem.design.outputs());
+  const auto outputs = to_size(problem.design.outputs());
   double sum = 0;
   for (std::size_t row = 0; problem.strength > 0 && row < weights.size(); row += outputs) {
     sum += problem.penalty.value(weights.subspan(row, outputs));
@@ -59,7 +59,7 @@ double largest_dual_norm(const Penalty& penalty, std::span<const double> gradien
 /// count the same, those without deviation nothing.
 double slack_of_weights(const Design& design, std::span<const double> weights,
                         std::span<const double> gradient) {
-  const auto outputs = at(design.outputs());
+  const auto outputs = to_size(design.outputs());
   double share = 0;  // with own rows the scales are those of a task, whose rows weigh so much
   for (Index c = 0; c < design.outputs(); ++c) share = std::max(share, design.share(c));
   double sum = 0, largest = 0;
@@ -77,7 +77,7 @@ double slack_of_weights(const Design& design, std::span<const double> weights,
 double gap_of(const CompositeProblem& problem, const Values& values, std::span<const double> weights,
               std::span<const double> gradient, std::span<const double> bias,
               std::span<const double> bias_gradient) {
-  const auto outputs = at(problem.design.outputs());
+  const auto outputs = to_size(problem.design.outputs());
   double slack = 0;
   for (std::size_t c = 0; c < bias.size(); ++c) slack += std::abs(bias_gradient[c]);
   slack *= 1 + largest_magnitude(bias);
@@ -99,7 +99,7 @@ class Inner {
   const std::vector<double>& bias() const { return steps_.point().free; }
 
   /// What Accelerated asks for; the free part is the bias.
-  std::size_t outputs() const { return at(problem_.design.outputs()); }
+  std::size_t outputs() const { return to_size(problem_.design.outputs()); }
   double lambda(std::size_t) const { return problem_.strength; }
   const Penalty& penalty() const { return problem_.penalty; }
   double share(std::size_t c) const { return problem_.design.share(static_cast<Index>(c)); }
@@ -173,21 +173,21 @@ Index Inner::run(double target, Index budget, const Monitor& monitor) {
 std::vector<Index> working_set(const CompositeProblem& problem, std::span<const double> weights,
                                std::span<const double> gradient) {
   const Index columns = problem.design.columns(), outputs = problem.design.outputs();
-  std::vector<Index> set(at(columns));
+  std::vector<Index> set(to_size(columns));
   std::iota(set.begin(), set.end(), Index{0});
   if (columns <= kSmallDesign || problem.strength == 0) return set;
   set.clear();
   std::vector<std::pair<double, Index>> asking;
   for (Index j = 0; j < columns; ++j) {
-    const auto row = weights.subspan(at(j * outputs), at(outputs));
+    const auto row = weights.subspan(to_size(j * outputs), to_size(outputs));
     if (std::any_of(row.begin(), row.end(), [](double w) { return w != 0; })) {
       set.push_back(j);
       continue;
     }
-    const double norm = problem.penalty.dual_norm(gradient.subspan(at(j * outputs), at(outputs)));
+    const double norm = problem.penalty.dual_norm(gradient.subspan(to_size(j * outputs), to_size(outputs)));
     if (norm > problem.strength) asking.emplace_back(-norm, j);
   }
-  const std::size_t room = std::max<std::size_t>(set.size(), at(kSmallDesign) / 2);
+  const std::size_t room = std::max<std::size_t>(set.size(), to_size(kSmallDesign) / 2);
   std::sort(asking.begin(), asking.end());
   for (std::size_t a = 0; a < std::min(room, asking.size()); ++a) set.push_back(asking[a].second);
   std::sort(set.begin(), set.end());
@@ -197,9 +197,9 @@ std::vector<Index> working_set(const CompositeProblem& problem, std::span<const 
 std::vector<double> gather(std::span<const double> weights, const std::vector<Index>& columns,
                            Index outputs) {
   std::vector<double> out;
-  out.reserve(columns.size() * at(outputs));
+  out.reserve(columns.size() * to_size(outputs));
   for (const Index j : columns) {
-    const auto row = weights.subspan(at(j * outputs), at(outputs));
+    const auto row = weights.subspan(to_size(j * outputs), to_size(outputs));
     out.insert(out.end(), row.begin(), row.end());
   }
   return out;
@@ -216,28 +216,29 @@ void scatter(std::span<const double> from, const std::vector<Index>& columns, In
 std::vector<Index> used_columns(std::span<const double> weights, Index outputs) {
   std::vector<Index> used;
   for (Index j = 0; j * outputs < static_cast<Index>(weights.size()); ++j) {
-    const auto row = weights.subspan(at(j * outputs), at(outputs));
+    const auto row = weights.subspan(to_size(j * outputs), to_size(outputs));
     if (std::any_of(row.begin(), row.end(), [](double w) { return w != 0; })) used.push_back(j);
   }
   return used;
 }
 
 /// The point as a whole: its values, the gradient of every column and the gap.
-struct Outlook {
+struct PointSummary {
   Values values;
   std::vector<double> gradient;
   std::vector<double> bias_gradient;
   double gap = 0;
 };
 
-Outlook look(const CompositeProblem& problem, const CompositePoint& point, ThreadPool& threads) {
+PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoint& point,
+                            ThreadPool& threads) {
   const Design& design = problem.design;
   Grid<double> scores(design.rows(), design.score_columns());
   Grid<double> residual = scores;
   const ActiveColumns used(design, used_columns(point.weights, design.outputs()));
   used.scores(gather(point.weights, used.columns(), design.outputs()), point.bias, problem.offset, scores,
               threads);
-  Outlook out;
+  PointSummary out;
   out.values = {evaluate(problem.loss, scores, &residual, threads), penalty_of(problem, point.weights)};
   out.gradient.resize(point.weights.size());
   design.gradient(residual, out.gradient, threads);
@@ -249,8 +250,8 @@ Outlook look(const CompositeProblem& problem, const CompositePoint& point, Threa
 }  // namespace
 
 CompositePoint zero_point(const Design& design) {
-  return {std::vector<double>(at(design.columns() * design.outputs()), 0.0),
-          std::vector<double>(design.has_bias() ? at(design.outputs()) : 0, 0.0)};
+  return {std::vector<double>(to_size(design.columns() * design.outputs()), 0.0),
+          std::vector<double>(design.has_bias() ? to_size(design.outputs()) : 0, 0.0)};
 }
 
 FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& point,
@@ -261,7 +262,7 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
   FistaReport report;
   double smallest = 0;  // below this an objective counts as zero
   for (;;) {
-    const Outlook now = look(problem, point, context.threads);
+    const PointSummary now = evaluate_point(problem, point, context.threads);
     if (report.iterations == 0) smallest = 1e-6 * now.values.objective();
     const double enough = options.tolerance * std::max(now.values.objective(), smallest);
     report.objective = now.values.objective();
@@ -293,8 +294,8 @@ double largest_strength(const CompositeProblem& problem, Context& context) {
     bias_only.run(1e-10, 500, context.monitor);
     point.bias = bias_only.bias();
   }
-  const Outlook now = look(problem, point, context.threads);
-  return largest_dual_norm(problem.penalty, now.gradient, at(outputs));
+  const PointSummary now = evaluate_point(problem, point, context.threads);
+  return largest_dual_norm(problem.penalty, now.gradient, to_size(outputs));
 }
 
 }  // namespace sharelearn

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "kernels/local_rows.hpp"
 #include "kernels/panel.hpp"
 
@@ -23,8 +23,8 @@ Index padded(Index count, Index to) {
 LocalColumns::LocalColumns(const float* by_rows, Index stride, Index rows, Index width)
     : rows_(rows), width_(width) {
   const Index narrow_stride = padded(width, kernels::kGramPad);
-  Values values{AlignedVector<double>(at(rows * width)), AlignedVector<float>(at(rows * narrow_stride), 0.0F),
-                narrow_stride};
+  Values values{AlignedVector<double>(to_size(rows * width)),
+                AlignedVector<float>(to_size(rows * narrow_stride), 0.0F), narrow_stride};
   for (Index r = 0; r < rows; ++r) {
     const float* from = by_rows + r * stride;
     std::copy_n(from, width, values.narrow.data() + r * narrow_stride);
@@ -52,20 +52,20 @@ void LocalColumns::add_group(std::span<const std::uint32_t> rows) {
 /// A block's scores are kept by rows while all groups add to them.
 void LocalColumns::add_scores(std::span<const double> w, Grid<double>& scores, ThreadPool& threads) const {
   const Index k = scores.cols(), outputs = padded(k, kOutputPad);
-  std::vector<double> weights(at(columns() * outputs), 0.0);
+  std::vector<double> weights(to_size(columns() * outputs), 0.0);
   for (Index j = 0; j < columns(); ++j) std::copy_n(w.data() + j * k, k, weights.data() + j * outputs);
   threads.for_each(blocks_of(rows_), [&](Index block, int) {
     const RowRange range = block_range(block, rows_);
-    std::vector<double> sums(at(range.size() * outputs), 0.0);
+    std::vector<double> sums(to_size(range.size() * outputs), 0.0);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const Index first = groups_[g].start[at(block)], last = groups_[g].start[at(block + 1)];
+      const Index first = groups_[g].start[to_size(block)], last = groups_[g].start[to_size(block + 1)];
       kernels::add_products_at(
           {values_->wide.data(), width_, width_, groups_[g].rows.data() + first, last - first},
           weights.data() + static_cast<Index>(g) * width_ * outputs, outputs, range.begin, sums.data());
     }
     for (Index c = 0; c < k; ++c) {
       double* column = scores.column(c) + range.begin;
-      for (Index i = 0; i < range.size(); ++i) column[i] += sums[at(i * outputs + c)];
+      for (Index i = 0; i < range.size(); ++i) column[i] += sums[to_size(i * outputs + c)];
     }
   });
 }
@@ -73,22 +73,22 @@ void LocalColumns::add_scores(std::span<const double> w, Grid<double>& scores, T
 /// A group's sums run over its rows in ascending order, whoever computes them.
 void LocalColumns::gradient(const Grid<double>& residual, std::span<double> out, ThreadPool& threads) const {
   const Index k = residual.cols(), outputs = padded(k, kOutputPad);
-  std::vector<double> by_rows(at(rows_ * outputs), 0.0);
+  std::vector<double> by_rows(to_size(rows_ * outputs), 0.0);
   threads.for_each(blocks_of(rows_), [&](Index block, int) {
     const RowRange range = block_range(block, rows_);
     for (Index c = 0; c < k; ++c) {
       const double* column = residual.column(c);
-      for (Index i = range.begin; i < range.end; ++i) by_rows[at(i * outputs + c)] = column[i];
+      for (Index i = range.begin; i < range.end; ++i) by_rows[to_size(i * outputs + c)] = column[i];
     }
   });
   const Index parts = (groups() + kGroupsAtOnce - 1) / kGroupsAtOnce;
   threads.for_each(parts, [&](Index part, int) {
     const Index begin = part * kGroupsAtOnce, end = std::min(begin + kGroupsAtOnce, groups());
-    std::vector<double> sums(at((end - begin) * width_ * outputs), 0.0);
+    std::vector<double> sums(to_size((end - begin) * width_ * outputs), 0.0);
     for (Index block = 0; block < blocks_of(rows_); ++block) {
       for (Index g = begin; g < end; ++g) {
-        const Group& group = groups_[at(g)];
-        const Index first = group.start[at(block)], last = group.start[at(block + 1)];
+        const Group& group = groups_[to_size(g)];
+        const Index first = group.start[to_size(block)], last = group.start[to_size(block + 1)];
         kernels::add_outer_sums_at(
             {values_->wide.data(), width_, width_, group.rows.data() + first, last - first}, by_rows.data(),
             outputs, sums.data() + (g - begin) * width_ * outputs);
@@ -101,13 +101,13 @@ void LocalColumns::gradient(const Grid<double>& residual, std::span<double> out,
 }
 
 void LocalColumns::weighted_gram(Index group, std::span<const float> d, std::span<float> out) const {
-  const std::vector<std::uint32_t>& rows = groups_[at(group)].rows;
+  const std::vector<std::uint32_t>& rows = groups_[to_size(group)].rows;
   const Index stride = values_->stride;
-  AlignedVector<float> scratch(at(kernels::kGramRows * stride)), gram(at(width_ * stride), 0.0F);
-  std::vector<float> weight(at(kernels::kGramRows));
+  AlignedVector<float> scratch(to_size(kernels::kGramRows * stride)), gram(to_size(width_ * stride), 0.0F);
+  std::vector<float> weight(to_size(kernels::kGramRows));
   for (Index first = 0; first < std::ssize(rows); first += kernels::kGramRows) {
     const Index count = std::min(kernels::kGramRows, std::ssize(rows) - first);
-    for (Index a = 0; a < count; ++a) weight[at(a)] = d[rows[at(first + a)]];
+    for (Index a = 0; a < count; ++a) weight[to_size(a)] = d[rows[to_size(first + a)]];
     kernels::panel_gram(values_->narrow.data(), stride, rows.data() + first, weight.data(), count, 0, width_,
                         scratch.data(), gram.data(), stride);
   }

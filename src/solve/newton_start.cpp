@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/at.hpp"
+#include "data/to_size.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/solve/active_set.hpp"
 
@@ -27,7 +27,7 @@ class ModelApproach {
         context_(context),
         solver_(loss, problem.penalty, problem.design.has_bias(), problem.design.matrix().is_sparse(),
                 context.threads),
-        slot_(at(problem.design.columns()), -1) {}
+        slot_(to_size(problem.design.columns()), -1) {}
 
   Index run(double tolerance) {
     Index steps = solver_.minimise(std::numeric_limits<double>::max(), tolerance).steps;  // the bias alone
@@ -53,18 +53,18 @@ class ModelApproach {
   /// Takes in the columns outside the set whose gradient asks for it most; false if none does.
   bool include_violators() {
     const Design& design = problem_.design;
-    std::vector<double> gradient(at(design.columns() * design.outputs()));
+    std::vector<double> gradient(to_size(design.columns() * design.outputs()));
     design.gradient(solver_.residual(), gradient, context_.threads);
     std::vector<std::pair<double, Index>> asking;
     for (Index j = 0; j < design.columns(); ++j) {
-      if (slot_[at(j)] >= 0) continue;
+      if (slot_[to_size(j)] >= 0) continue;
       const double norm =
-          problem_.penalty.dual_norm({gradient.data() + j * design.outputs(), at(design.outputs())});
+          problem_.penalty.dual_norm({gradient.data() + j * design.outputs(), to_size(design.outputs())});
       if (norm > problem_.strength) asking.emplace_back(-norm, j);
     }
     std::sort(asking.begin(), asking.end());
-    asking.resize(std::min(asking.size(), std::max(kLeastRoom, at(solver_.size()))));
-    for (const auto& [norm, j] : asking) slot_[at(j)] = add(j);
+    asking.resize(std::min(asking.size(), std::max(kLeastRoom, to_size(solver_.size()))));
+    for (const auto& [norm, j] : asking) slot_[to_size(j)] = add(j);
     return !asking.empty();
   }
 

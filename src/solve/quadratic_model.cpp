@@ -90,7 +90,8 @@ class ModelDescent {
       double most = 0;
       for (Index c = 0; c < outputs_; ++c) {
         const auto at = static_cast<std::size_t>(j * outputs_ + c);
-        curvature_[at] = problem_.damping * problem_.metric.spread(j) * problem_.metric.diagonal(j, c);
+        curvature_[at] =
+            problem_.damping * problem_.metric.coupling_factor(j) * problem_.metric.diagonal(j, c);
         most = std::max(most, curvature_[at]);
         slope(j, c) += problem_.gradient[at];
       }
@@ -163,17 +164,17 @@ class ModelDescent {
 
 }  // namespace
 
-void Metric::reset(const Grid<double>& curvature, const Grid<double>& factor) {
+void HessianBlocks::reset(const Grid<double>& curvature, const Grid<double>& factor) {
   pairs_.clear();
   own_.clear();
   mass_.clear();
-  spread_.clear();
+  coupling_factor_.clear();
   size_ = stride_ = 0;
   add_diagonal_pairs(curvature);
   if (factor.cols() > 0) add_coupled_pairs(factor);
 }
 
-void Metric::add_diagonal_pairs(const Grid<double>& curvature) {
+void HessianBlocks::add_diagonal_pairs(const Grid<double>& curvature) {
   for (Index c = 0; c < outputs_; ++c) {
     const auto values = curvature.column_span(c);
     const double least = kNegligible / static_cast<double>(curvature.rows());
@@ -195,7 +196,7 @@ void Metric::add_diagonal_pairs(const Grid<double>& curvature) {
   }
 }
 
-void Metric::add_coupled_pairs(const Grid<double>& factor) {
+void HessianBlocks::add_coupled_pairs(const Grid<double>& factor) {
   const double least = kNegligible / static_cast<double>(factor.rows());
   for (Index c = 0; c < outputs_; ++c) {
     for (Index d = c + 1; d < outputs_; ++d) {
@@ -215,7 +216,7 @@ void Metric::add_coupled_pairs(const Grid<double>& factor) {
   }
 }
 
-void Metric::reserve(Index columns) {
+void HessianBlocks::reserve(Index columns) {
   if (columns <= stride_) return;
   const Index wanted = size_ == 0 ? columns : columns + columns / 4;
   const Index stride = (wanted + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
@@ -230,7 +231,7 @@ void Metric::reserve(Index columns) {
   stride_ = stride;
 }
 
-void Metric::extend(const ColumnSet& columns) {
+void HessianBlocks::extend(const ColumnSet& columns) {
   const Index first = size_, last = columns.size();
   if (first == last) return;
   reserve(last);
@@ -259,14 +260,14 @@ void Metric::extend(const ColumnSet& columns) {
       std::fill(h + j * stride_ + last, h + (j + 1) * stride_, 0.0F);
     }
   }
-  for (Index j = first; j < last; ++j) spread_.push_back(spread_of(j));
+  for (Index j = first; j < last; ++j) coupling_factor_.push_back(coupling_factor_of(j));
 }
 
-void Metric::keep(std::span<const Index> columns) {
+void HessianBlocks::keep(std::span<const Index> columns) {
   const auto count = static_cast<Index>(columns.size());
-  std::vector<double> spread;
-  for (const Index j : columns) spread.push_back(spread_[static_cast<std::size_t>(j)]);
-  spread_ = std::move(spread);
+  std::vector<double> kept;
+  for (const Index j : columns) kept.push_back(coupling_factor_[static_cast<std::size_t>(j)]);
+  coupling_factor_ = std::move(kept);
   for (Pair& pair : pairs_) {
     float* h = pair.gram.data();
     // Ascending columns: a row is read before it is overwritten.
@@ -282,7 +283,7 @@ void Metric::keep(std::span<const Index> columns) {
 }
 
 /// Largest eigenvalue of the block scaled to a unit diagonal, by power iteration.
-double Metric::spread_of(Index j) const {
+double HessianBlocks::coupling_factor_of(Index j) const {
   if (pairs_.size() == own_.size()) return 1;
   std::vector<double> v(static_cast<std::size_t>(outputs_)), next, root(v.size());
   for (std::size_t c = 0; c < v.size(); ++c) {
@@ -307,7 +308,7 @@ double Metric::spread_of(Index j) const {
   return std::clamp(1.05 * value, 1.0, 2.0);
 }
 
-void Metric::add_row(Index j, std::span<const double> step, double* slope) const {
+void HessianBlocks::add_row(Index j, std::span<const double> step, double* slope) const {
   std::vector<kernels::Axpy>& tasks = tasks_;
   tasks.clear();
   for (const Pair& pair : pairs_) {

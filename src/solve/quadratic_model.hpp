@@ -19,9 +19,9 @@
 namespace sharelearn {
 
 /// The matrices H_cd, grown as columns come.
-class Metric {
+class HessianBlocks {
  public:
-  explicit Metric(Index outputs) : outputs_(outputs) {}
+  explicit HessianBlocks(Index outputs) : outputs_(outputs) {}
   /// Takes new second derivatives: `curvature` (rows x outputs) by one score, `factor` as Loss::coupling has
   /// it (no columns: outputs do not interact). Everything is computed again by extend().
   void reset(const Grid<double>& curvature, const Grid<double>& factor);
@@ -40,7 +40,7 @@ class Metric {
         pairs_[own_[static_cast<std::size_t>(c)]].gram[static_cast<std::size_t>(j * stride_ + l)]);
   }
   /// Smallest s (nearly) with: the outputs' block of column j <= s * its diagonal.
-  double spread(Index j) const { return spread_[static_cast<std::size_t>(j)]; }
+  double coupling_factor(Index j) const { return coupling_factor_[static_cast<std::size_t>(j)]; }
   /// slope[d * stride() ..] += H_dc[j, ..] step[c] for all c and d.
   void add_row(Index j, std::span<const double> step, double* slope) const;
 
@@ -56,19 +56,19 @@ class Metric {
   void reserve(Index columns);
   void add_diagonal_pairs(const Grid<double>& curvature);
   void add_coupled_pairs(const Grid<double>& factor);
-  double spread_of(Index j) const;
+  double coupling_factor_of(Index j) const;
   Index outputs_;
   Index size_ = 0;
   Index stride_ = 0;
   std::vector<Pair> pairs_;
   std::vector<std::size_t> own_;  ///< output -> its pair (c, c)
   std::vector<double> mass_;      ///< output -> sum of its curvatures
-  std::vector<double> spread_;
+  std::vector<double> coupling_factor_;
   mutable std::vector<kernels::Axpy> tasks_;  ///< of add_row, kept for its memory
 };
 
 struct ModelProblem {
-  const Metric& metric;
+  const HessianBlocks& metric;
   const Penalty& penalty;
   std::span<const double> lambda;    ///< of each column; 0: unpenalised
   std::span<const double> gradient;  ///< [column][output] at `start`

@@ -25,7 +25,7 @@ struct SupportPoint {
   const Loss& loss;
   const Penalty& penalty;
   const ColumnSet& columns;
-  const Metric* metric;  ///< of all columns; null: the diagonal preconditions
+  const HessianBlocks* metric;  ///< of all columns; null: the diagonal preconditions
   const Grid<double>& scores;
   std::span<const double> lambda;    ///< of each column; 0: unpenalised
   std::span<const double> gradient;  ///< of the loss, [column][output]

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn {
 namespace {

@@ -4,10 +4,10 @@
 #include <iterator>
 
 #include "data/temporary_file.hpp"
-#include "sharelearn/data/missing.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
 namespace {

@@ -1,4 +1,4 @@
-// The baselines of paper 000 against searches written out by hand.
+// The baselines of [ShareBoost11] against searches written out by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -46,10 +46,10 @@ inline DenseMatrix random_columns(const Sizes& sizes, Random& random) {
   return x;
 }
 
-inline JointData random_classes(const Sizes& sizes, std::uint64_t seed) {
+inline MultiOutputData random_classes(const Sizes& sizes, std::uint64_t seed) {
   Random random(seed);
   const DenseMatrix x = random_columns(sizes, random);
-  JointData data;
+  MultiOutputData data;
   for (Index c = 0; c < sizes.outputs; ++c) data.names.push_back(std::to_string(c));
   for (Index i = 0; i < sizes.rows; ++i) {
     Index best = 0;
@@ -65,10 +65,10 @@ inline JointData random_classes(const Sizes& sizes, std::uint64_t seed) {
   return data;
 }
 
-inline JointData random_tasks(const Sizes& sizes, bool own_rows, std::uint64_t seed) {
+inline MultiOutputData random_tasks(const Sizes& sizes, bool own_rows, std::uint64_t seed) {
   Random random(seed);
   const DenseMatrix x = random_columns(sizes, random);
-  JointData data;
+  MultiOutputData data;
   for (Index c = 0; c < sizes.outputs; ++c) data.names.push_back(std::to_string(c));
   for (Index t = 0; own_rows && t <= sizes.outputs; ++t)
     data.task_begin.push_back(t * sizes.rows / sizes.outputs);
@@ -91,7 +91,7 @@ inline JointData random_tasks(const Sizes& sizes, bool own_rows, std::uint64_t s
 /// Own rows: a row's score is the one of its task.
 class SlowLevel {
  public:
-  SlowLevel(const JointData& data, JointLoss loss, double mu)
+  SlowLevel(const MultiOutputData& data, JointLoss loss, double mu)
       : x_(data.rows(), data.x.cols()), data_(data), loss_(loss), mu_(mu) {
     const DenseMatrix dense = data.x.to_dense();
     for (Index j = 0; j < x_.cols(); ++j) {
@@ -211,7 +211,7 @@ class SlowLevel {
   }
 
   Eigen::MatrixXd x_;
-  const JointData& data_;
+  const MultiOutputData& data_;
   JointLoss loss_;
   double mu_;
 };

@@ -27,7 +27,7 @@ Eigen::MatrixXd level_scores(const SlowLevel& slow, const CompositePoint& point,
   return scores;
 }
 
-void expect_every_level_optimal(const JointData& data, CascadeOptions options) {
+void expect_every_level_optimal(const MultiOutputData& data, CascadeOptions options) {
   ThreadPool threads(1);
   Context context{threads};
   const Cascade cascade = fit_cascade(data, options, context);
@@ -49,10 +49,10 @@ CascadeOptions three_levels(JointLoss loss) {
 }
 
 /// Rows that any of the columns they show tells apart.
-JointData separable_classes(Index rows, Index columns, Index classes) {
+MultiOutputData separable_classes(Index rows, Index columns, Index classes) {
   Random random(1);
   DenseMatrix x(rows, columns);
-  JointData data;
+  MultiOutputData data;
   for (Index c = 0; c < classes; ++c) data.names.push_back(std::to_string(c));
   for (Index i = 0; i < rows; ++i) {
     data.label.push_back(static_cast<std::int32_t>(random.below(classes)));
@@ -105,7 +105,7 @@ TEST(cascade, tasks_with_own_rows_reach_the_independent_optimum) {
 
 /// The same data in other units, powers of two from a million to a four-millionth; a constant column is
 /// added.
-JointData in_other_units(const JointData& data) {
+MultiOutputData in_other_units(const MultiOutputData& data) {
   const DenseMatrix from = data.x.to_dense();
   DenseMatrix to(from.rows(), from.cols() + 1);
   for (Index j = 0; j < from.cols(); ++j) {
@@ -113,19 +113,19 @@ JointData in_other_units(const JointData& data) {
     for (Index i = 0; i < from.rows(); ++i) to(i, j) = std::ldexp(from(i, j), power);
   }
   for (Index i = 0; i < from.rows(); ++i) to(i, from.cols()) = 123456;
-  JointData out = data;
+  MultiOutputData out = data;
   out.x = std::move(to);
   return out;
 }
 
 /// Without a penalty the optimum does not depend on the columns' units.
-void expect_optimum_in_any_units(const JointData& data, JointLoss loss) {
+void expect_optimum_in_any_units(const MultiOutputData& data, JointLoss loss) {
   ThreadPool threads(1);
   Context context{threads};
   const CascadeOptions options{.loss = loss, .levels = 1, .phi = {0}};
   const double best = SlowLevel(data, loss, options.smoothing)
                           .minimum(Eigen::MatrixXd::Zero(data.rows(), data.outputs()), 0, 0, true, 20000);
-  JointData scaled = in_other_units(data);
+  MultiOutputData scaled = in_other_units(data);
   for (const bool sparse : {false, true}) {
     if (sparse) scaled.x = testing::sparse_copy(scaled.x.to_dense());
     const FistaReport report = fit_cascade(scaled, options, context).levels[0].report;
@@ -149,7 +149,7 @@ TEST(cascade, small_smoothing_is_reached_by_annealing) {
   options.phi = {0.05};
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = random_tasks({}, false, 6);
+  const MultiOutputData data = random_tasks({}, false, 6);
   const double best = SlowLevel(data, options.loss, options.smoothing)
                           .minimum(Eigen::MatrixXd::Zero(data.rows(), data.outputs()), 0.05, 0, true, 30000);
   EXPECT_NEAR(fit_cascade(data, options, context).levels[0].report.objective, best, 1e-6 * best);
@@ -159,7 +159,7 @@ TEST(cascade, many_columns_through_working_sets_and_sparse_storage_give_one_opti
   ThreadPool threads(1);
   Context context{threads};
   for (const bool own_rows : {false, true}) {
-    JointData data = random_tasks({.rows = 90, .columns = 300, .outputs = 4}, own_rows, 7);
+    MultiOutputData data = random_tasks({.rows = 90, .columns = 300, .outputs = 4}, own_rows, 7);
     CascadeOptions options = three_levels(JointLoss::multitask_hinge);
     options.phi = {0.06, 0.05, 0.04};
     const Cascade dense = fit_cascade(data, options, context);
@@ -191,7 +191,7 @@ TEST(cascade, the_loss_falls_from_level_to_level) {
 TEST(cascade, scores_of_all_levels_are_those_of_training) {
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = random_tasks({.rows = 70}, true, 9);
+  const MultiOutputData data = random_tasks({.rows = 70}, true, 9);
   const Cascade cascade = fit_cascade(data, three_levels(JointLoss::multitask_hinge), context);
   const Grid<double> scores = cascade_scores(cascade, data, 3, threads);
   for (Index i = 0; i < data.rows(); ++i) EXPECT_NEAR(scores(i, 0), cascade.scores(i, 0), 1e-12);
@@ -200,7 +200,7 @@ TEST(cascade, scores_of_all_levels_are_those_of_training) {
 TEST(cascade, above_the_largest_phi_no_feature_is_used_and_below_it_one_is) {
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = random_classes({}, 10);
+  const MultiOutputData data = random_classes({}, 10);
   for (const double mix : {0.0, 0.5, 1.0}) {
     CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 1, .mix = {mix}};
     const double top = largest_phi(data, options, mix, context);
@@ -212,7 +212,7 @@ TEST(cascade, above_the_largest_phi_no_feature_is_used_and_below_it_one_is) {
 }
 
 TEST(cascade, results_are_the_same_bits_for_any_number_of_threads) {
-  const JointData data = random_classes({.rows = 3000, .columns = 40, .outputs = 5}, 11);
+  const MultiOutputData data = random_classes({.rows = 3000, .columns = 40, .outputs = 5}, 11);
   std::vector<double> reference;
   for (const int count : {1, 3}) {
     ThreadPool threads(count);
@@ -234,7 +234,7 @@ class Impatient : public Monitor {
 };
 
 TEST(cascade, a_run_that_is_cancelled_has_fewer_levels_and_without_any_no_model) {
-  const JointData data = random_tasks({.rows = 60}, true, 5);
+  const MultiOutputData data = random_tasks({.rows = 60}, true, 5);
   ThreadPool threads(1);
   const CascadeOptions options{.loss = JointLoss::multitask_hinge, .levels = 3, .phi = {0.05, 0.03, 0.02}};
   Impatient soon(3), at_once(0);

@@ -35,7 +35,7 @@ TEST(phi_search, never_chooses_a_cascade_worse_than_its_best_level_alone) {
 TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
+  const MultiOutputData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
   const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
   const PhiSearch once = cross_validate_phi(data, options, {}, 3, context);
   EXPECT_EQ(once.phi, cross_validate_phi(data, options, {}, 3, context).phi);
@@ -47,7 +47,7 @@ TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
 TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
   ThreadPool threads(1);
   Context context{threads};
-  JointData data = testing::random_classes({.rows = 30, .columns = 3}, 3);
+  MultiOutputData data = testing::random_classes({.rows = 30, .columns = 3}, 3);
   std::fill(data.weights.begin(), data.weights.end(), 0.0);
   data.weights[4] = 1;
   EXPECT_THROW(cross_validate_phi(data, {.levels = 2}, {}, 3, context), InputError);
@@ -67,12 +67,12 @@ TEST(phi_search, a_cancelled_search_ends_with_what_it_judged) {
   } monitor;
   ThreadPool threads(1);
   Context context{threads, monitor};
-  const JointData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
+  const MultiOutputData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
   EXPECT_EQ(cross_validate_phi(data, {.levels = 2}, {}, 3, context).trials.size(), 2U);
 }
 
 TEST(joint_data, errors_count_rows_by_their_weights) {
-  JointData data = testing::random_classes({.rows = 4, .columns = 1, .outputs = 2}, 1);
+  MultiOutputData data = testing::random_classes({.rows = 4, .columns = 1, .outputs = 2}, 1);
   data.label = {0, 0, 0, 1};
   data.weights = {0.125, 0.125, 0.25, 0.5};
   const Grid<double> scores(4, 2);  // all ties: class 0
@@ -115,7 +115,7 @@ Dataset four_rows_of_tasks(std::vector<std::int32_t> task) {
 
 TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
   const std::vector<std::string> known{"b", "a"};
-  const JointData data = joint_data(four_rows_of_tasks({0, 2, 0, 1}), false, &known);
+  const MultiOutputData data = joint_data(four_rows_of_tasks({0, 2, 0, 1}), false, &known);
   EXPECT_EQ(data.unknown_tasks, std::vector<std::string>{"c"});
   EXPECT_EQ(data.order, (std::vector<Index>{3, 0, 2}));
   EXPECT_EQ(data.task_begin, (std::vector<Index>{0, 1, 3}));
@@ -129,15 +129,15 @@ TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
 
 TEST(joint_data, tasks_without_rows_are_no_part_of_the_mean_accuracy) {
   const std::vector<std::string> known{"a", "b", "c"};
-  const JointData data = joint_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
+  const MultiOutputData data = joint_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
   EXPECT_EQ(accuracy(data, Grid<double>(4, 1)), 0.5);  // all of b is right, nothing of a
 }
 
 TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
-  const JointData data = testing::random_tasks({.rows = 45, .columns = 2, .outputs = 20}, true, 5);
+  const MultiOutputData data = testing::random_tasks({.rows = 45, .columns = 2, .outputs = 20}, true, 5);
   for (const int folds : {2, 3, 5}) {
     for (const Split& split : stratified_folds(strata(data), folds, 1)) {
-      const JointData train = select_rows(data, split.train);
+      const MultiOutputData train = select_rows(data, split.train);
       for (std::size_t t = 0; t < 20; ++t) EXPECT_LT(train.task_begin[t], train.task_begin[t + 1]);
     }
   }
@@ -148,7 +148,7 @@ TEST(joint_data, one_against_rest_keeps_the_weights_of_the_rows) {
   data.x = DenseMatrix(3, 1);
   data.label = {{"a", "b"}, {0, 1, 1}};
   data.weight = {4, 1, 1};
-  const JointData tasks = one_against_rest(data, 1, 1);
+  const MultiOutputData tasks = one_against_rest(data, 1, 1);
   // Task a: row 0 and one of b, task b: a row of a and both of b.
   std::vector<double> weights = tasks.weights;
   std::sort(weights.begin(), weights.end());
@@ -157,7 +157,8 @@ TEST(joint_data, one_against_rest_keeps_the_weights_of_the_rows) {
 }
 
 TEST(online_run, steps_take_the_next_row_of_every_task) {
-  JointData data = testing::random_tasks({.rows = 9, .columns = 3, .outputs = 2}, true, 4);  // 4 and 5 rows
+  MultiOutputData data =
+      testing::random_tasks({.rows = 9, .columns = 3, .outputs = 2}, true, 4);  // 4 and 5 rows
   OnlineSource source(data);
   EXPECT_EQ(source.steps(), 5);
   EXPECT_EQ(source.step(0).size(), 2U);
@@ -169,7 +170,7 @@ TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
   // Tasks 0 and 2 label by column 0, tasks 1 and 3 by column 1.
   Random random(6);
   DenseMatrix x(400, 2);
-  JointData data;
+  MultiOutputData data;
   for (Index i = 0; i < 400; ++i) {
     for (Index j = 0; j < 2; ++j) x(i, j) = static_cast<float>(random.normal());
     for (Index t = 0; t < 4; ++t) data.sign.push_back(x(i, t % 2) + 0.1 * random.normal() > 0 ? 1 : -1);

@@ -1,4 +1,4 @@
-// The variants of section 3 of paper 000, against searches written out by hand.
+// The variants of section 3 of [ShareBoost11], against searches written out by hand.
 #include <gtest/gtest.h>
 
 #include <algorithm>

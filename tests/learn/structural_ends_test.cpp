@@ -102,7 +102,7 @@ TEST(structural_ends, forward_greedy_boosting_is_no_better_than_its_gap_says) {
     const double optimum = exact.solve(lambda).objective;
     options.corrective = false;
     options.rounds = 400;
-    options.rows = std::make_shared<AdaBoostUpdate>(*loss, penalty);
+    options.row_update = std::make_shared<AdaBoostUpdate>(*loss, penalty);
     ColumnPool again(x);
     StructuralBooster greedy(again, *loss, penalty, options, Context{threads});
     const StructuralStage& stage = greedy.solve(lambda);
@@ -129,9 +129,9 @@ TEST(structural_ends, without_a_penalty_lambda_changes_nothing) {
         std::vector<double> weights[2];
         for (const double lambda : {0.0, 0.1}) {
           if (exponential_bound) {
-            options.rows = std::make_shared<AdaBoostUpdate>(*loss, penalty);
+            options.row_update = std::make_shared<AdaBoostUpdate>(*loss, penalty);
           } else {
-            options.rows = std::make_shared<GradBoostUpdate>(*loss, penalty);
+            options.row_update = std::make_shared<GradBoostUpdate>(*loss, penalty);
           }
           ColumnPool pool(x);
           StructuralBooster booster(pool, *loss, penalty, options, Context{threads});
@@ -159,7 +159,7 @@ TEST(structural_ends, forward_greedy_boosting_with_squares_reaches_the_optimum) 
     ASSERT_LE(certified.gap, 1e-9);
     options.corrective = false;
     options.rounds = 600;
-    options.rows = std::make_shared<GradBoostUpdate>(*loss, penalty);
+    options.row_update = std::make_shared<GradBoostUpdate>(*loss, penalty);
     ColumnPool again(x);
     StructuralBooster greedy(again, *loss, penalty, options, Context{threads});
     EXPECT_NEAR(greedy.solve(0.1).objective, certified.objective, 1e-6 * certified.objective) << loss->name();
@@ -177,7 +177,7 @@ TEST(structural_ends, greedy_boosting_never_takes_the_copy_of_a_column) {
     StructuralOptions options = precise(true);
     options.corrective = false;
     options.rounds = 300;
-    options.rows = std::make_shared<AdaBoostUpdate>(*loss, penalty);
+    options.row_update = std::make_shared<AdaBoostUpdate>(*loss, penalty);
     ColumnPool pool(x);
     StructuralBooster greedy(pool, *loss, penalty, options, Context{threads});
     greedy.solve(0);

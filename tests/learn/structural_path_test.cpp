@@ -134,7 +134,7 @@ TEST(adaboost, updates_of_all_rows_together_lower_the_objective_every_time_and_e
     const auto penalty = penalty_from(name);
     ActiveSetSolver solver(loss, *penalty, true, false, threads);
     for (Index j = 0; j < x.cols(); ++j) solver.add(x.column(j));
-    solver.use_rows(std::make_shared<AdaBoostUpdate>(loss, *penalty, AdaBoostTemplate::all));
+    solver.use_row_update(std::make_shared<AdaBoostUpdate>(loss, *penalty, AdaBoostTemplate::all));
     constexpr double kLambda = 0.01;
     double before = solver.objective(kLambda);
     for (int cycle = 0; cycle < 50; ++cycle) {

@@ -102,13 +102,13 @@ TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_opti
         EXPECT_NEAR(fast.objective, expected, 1e-7 * expected) << loss->name() << name << bias;
         EXPECT_LE(fast.gap, 1e-7) << loss->name() << name << bias;
         if (std::isfinite(loss->curvature_bound())) {
-          options.rows = std::make_shared<GradBoostUpdate>(*loss, *penalty);
+          options.row_update = std::make_shared<GradBoostUpdate>(*loss, *penalty);
           const StructuralStage rows = solve(pool, *loss, *penalty, lambda, options);
           EXPECT_NEAR(rows.objective, expected, 1e-6 * expected)
               << "gradboost" << loss->name() << name << bias;
         }
         if (name == "l1" || name == "l1linf" || name == "none") {
-          options.rows = std::make_shared<AdaBoostUpdate>(*loss, *penalty);
+          options.row_update = std::make_shared<AdaBoostUpdate>(*loss, *penalty);
           const StructuralStage rows = solve(pool, *loss, *penalty, lambda, options);
           EXPECT_NEAR(rows.objective, expected, 1e-6 * expected)
               << "adaboost" << loss->name() << name << bias;
@@ -133,7 +133,7 @@ TEST(structural, without_a_penalty_the_stop_is_within_the_tolerance_of_the_optim
     if (std::isfinite(loss->curvature_bound()))
       updates.push_back(std::make_shared<GradBoostUpdate>(*loss, penalty));
     for (std::size_t which = 0; which < updates.size(); ++which) {
-      options.rows = updates[which];
+      options.row_update = updates[which];
       ColumnPool pool(x);
       const StructuralStage stage = solve(pool, *loss, penalty, 0.3, options);
       EXPECT_EQ(stage.stop, StructuralStop::optimal) << loss->name() << which;
@@ -301,7 +301,7 @@ TEST(structural, forward_greedy_adaboost_lowers_the_loss_every_round) {
   StructuralOptions options = precise(true);
   options.corrective = false;
   options.rounds = 25;
-  options.rows = std::make_shared<AdaBoostUpdate>(*losses[1], penalty);
+  options.row_update = std::make_shared<AdaBoostUpdate>(*losses[1], penalty);
   ThreadPool threads(1);
   ColumnPool pool(x);
   StructuralBooster booster(pool, *losses[1], penalty, options, Context{threads});

@@ -36,7 +36,7 @@ TEST(transfer, subspace_is_orthonormal_and_spans_the_weights) {
 TEST(transfer, with_all_directions_known_is_the_unpenalised_fit) {
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = testing::random_tasks({.rows = 80, .columns = 5, .outputs = 2}, true, 3);
+  const MultiOutputData data = testing::random_tasks({.rows = 80, .columns = 5, .outputs = 2}, true, 3);
   CompositePoint known{std::vector<double>(25, 0.0), {}};
   for (std::size_t j = 0; j < 5; ++j) known.weights[j * 5 + j] = 1 + static_cast<double>(j);
   TransferOptions options;
@@ -53,7 +53,7 @@ TEST(transfer, with_all_directions_known_is_the_unpenalised_fit) {
 TEST(transfer, weights_stay_in_the_known_subspace) {
   ThreadPool threads(1);
   Context context{threads};
-  const JointData data = testing::random_tasks({.rows = 60, .columns = 4, .outputs = 1}, true, 4);
+  const MultiOutputData data = testing::random_tasks({.rows = 60, .columns = 4, .outputs = 1}, true, 4);
   const CompositePoint known{{1, 1, 0, 0}, {}};  // one known task, on the sum of the first two features
   TransferOptions options;
   options.cascade.loss = JointLoss::multitask_hinge;

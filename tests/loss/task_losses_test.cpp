@@ -1,4 +1,4 @@
-// Every loss of paper 004 against finite differences, its conjugate against Fenchel's identity.
+// Every loss of [DuchiSinger09] against finite differences, its conjugate against Fenchel's identity.
 #include "sharelearn/loss/task_losses.hpp"
 
 #include <gtest/gtest.h>

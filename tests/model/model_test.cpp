@@ -26,7 +26,7 @@ LinearModel small_model() {
                   {{0}, {1, 2, 3}, {0.5, 0, -0.5}, 1, 1},
                   {{0, 1}, {1, 2, 3, -4, -5, -6}, {0, 0, 1}, 2, 2}};
   model.stage = 2;
-  model.about = {{"method", "test"}};
+  model.metadata = {{"method", "test"}};
   return model;
 }
 
@@ -52,7 +52,7 @@ TEST_F(ModelFile, keeps_which_label_of_a_task_is_positive) {
   EXPECT_EQ(load_model(path_)->task_labels.negative, "no");
   EXPECT_EQ(load_model(path_)->task_labels.positive, "yes");
   model.task_labels = {};
-  model.about["task_labels"] = {{"negative", 1}};
+  model.metadata["task_labels"] = {{"negative", 1}};
   save_model(model, path_);
   EXPECT_THROW(load_model(path_), InputError);
 }
@@ -75,7 +75,7 @@ TEST_F(ModelFile, a_saved_model_predicts_as_before) {
       EXPECT_NEAR(after(i, c), first * w1 + second * w2 + (c == 2 ? 1 : 0), 1e-9);
     }
   }
-  EXPECT_EQ(loaded->about["method"], "test");
+  EXPECT_EQ(loaded->metadata["method"], "test");
   EXPECT_EQ(loaded->features_used(), 2);
 }
 
@@ -117,7 +117,7 @@ TEST_F(ModelFile, means_are_kept_and_must_fit_the_columns) {
 TEST_F(ModelFile, names_that_are_no_utf8_are_kept) {
   LinearModel model = small_model();
   model.names[0] = model.inputs[0] = "gr\xF6\xDF";
-  model.about["options"] = {{"file", model.names[0]}};
+  model.metadata["options"] = {{"file", model.names[0]}};
   save_model(model, path_);
   const ModelPtr loaded = load_model(path_);
   EXPECT_EQ(loaded->output_names(), model.names);

@@ -9,9 +9,9 @@
 #include <set>
 #include <vector>
 
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/pool/pool.hpp"
 #include "sharelearn/run/random.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn::testing {
 

@@ -29,10 +29,11 @@ TEST(support_newton, a_saturated_loss_has_a_finite_step) {
     loss.curvature({0, rows}, scores, curvature);
     std::vector<double> gradient;
     columns.dots(residual, gradient);
-    Metric metric(1);
+    HessianBlocks metric(1);
     metric.reset(curvature, Grid<double>(rows, 0));
     metric.extend(columns);
-    for (const Metric* preconditioner : {static_cast<const Metric*>(nullptr), &std::as_const(metric)}) {
+    for (const HessianBlocks* preconditioner :
+         {static_cast<const HessianBlocks*>(nullptr), &std::as_const(metric)}) {
       const SupportStep step = support_newton_step(
           {loss, penalty, columns, preconditioner, scores, lambda, gradient, weights}, 1e-3, threads);
       EXPECT_TRUE(std::isfinite(step.by[0])) << target << (preconditioner == nullptr);

@@ -8,28 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "sharelearn/run/rows.hpp"
+
 namespace sharelearn {
-
-using Index = std::int64_t;
-
-/// Rows per block of every batch sum. Fixed, so that sums do not depend on the number of threads.
-inline constexpr Index kBlockRows = 1024;
-
-inline Index blocks_of(Index rows) {
-  return (rows + kBlockRows - 1) / kBlockRows;
-}
-
-/// Rows [begin, end).
-struct RowRange {
-  Index begin = 0;
-  Index end = 0;
-  Index size() const { return end - begin; }
-};
-
-inline RowRange block_range(Index block, Index rows) {
-  const Index begin = block * kBlockRows;
-  return {begin, begin + kBlockRows < rows ? begin + kBlockRows : rows};
-}
 
 /// Allocator for SIMD: 64-byte alignment.
 template <class T>

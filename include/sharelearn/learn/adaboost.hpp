@@ -1,4 +1,4 @@
-// AdaBoost's row update (paper 004, sections 2-4, Fig. 2): the loss is bounded by exponentials.
+// AdaBoost's row update ([DuchiSinger09], sections 2-4, Fig. 2): the loss is bounded by exponentials.
 //
 //   minimise over W   L(W) + lambda sum_j cost_j value(W_j),   value l1 or l1/linf (or none)
 //

@@ -1,4 +1,4 @@
-// The regularisation cascade, batch: Algorithm 1 of paper 003 (Zweig and Weinshall, Hierarchical
+// The regularisation cascade, batch: Algorithm 1 of [ZweigWeinshall13] (Zweig and Weinshall, Hierarchical
 // regularization cascade for joint learning). Level l = 1..L solves, for the increment W^l,
 //
 //   W^l = argmin_W  loss(W + W^1 + ... + W^{l-1}) + phi^l ((1 - lambda^l) |W|_{1,2} + lambda^l |W|_1)     (4)
@@ -55,17 +55,18 @@ CascadeOptions complete(CascadeOptions options);
 
 /// A run that is cancelled gives the levels so far, the last one as far as it came; none if it came to none.
 /// `known`: a cascade of the same data whose first levels, as far as mix and phi agree, are taken over.
-Cascade fit_cascade(const JointData& data, const CascadeOptions& options, Context& context,
+Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& options, Context& context,
                     const Cascade* known = nullptr);
 
 /// Level `level` (from 0) alone, on top of the scores given, to which its own are added.
-CascadeLevel fit_level(const JointData& data, const CascadeOptions& options, Index level,
+CascadeLevel fit_level(const MultiOutputData& data, const CascadeOptions& options, Index level,
                        Grid<double>& scores, Context& context);
 
 /// Scores of the first `levels` levels on other rows (with their own design).
-Grid<double> cascade_scores(const Cascade& cascade, const JointData& data, Index levels, ThreadPool& threads);
+Grid<double> cascade_scores(const Cascade& cascade, const MultiOutputData& data, Index levels,
+                            ThreadPool& threads);
 
 /// phi above which the first level of the given mix uses no feature.
-double largest_phi(const JointData& data, const CascadeOptions& options, double mix, Context& context);
+double largest_phi(const MultiOutputData& data, const CascadeOptions& options, double mix, Context& context);
 
 }  // namespace sharelearn

@@ -1,4 +1,5 @@
-// GradBoost's row update (paper 004, section 5): the loss is bounded by a quadratic with a fixed curvature.
+// GradBoost's row update ([DuchiSinger09], section 5): the loss is bounded by a quadratic with a fixed
+// curvature.
 //
 //   minimise over W   L(W) + lambda sum_j cost_j value(W_j)        (eqs. 2 and 12 on the scale of means)
 //

@@ -22,7 +22,7 @@ JointLoss joint_loss_from(std::string_view name);
 std::string_view name_of(JointLoss loss);
 bool is_multiclass(JointLoss loss);
 
-struct JointData {
+struct MultiOutputData {
   Matrix x;
   std::vector<std::string> names;               ///< classes or tasks
   std::vector<double> weights;                  ///< of the rows, sum 1
@@ -47,31 +47,31 @@ struct JointData {
 /// Classes or tasks of the data set. `known` names them (of a model, with its `labels` of the tasks' own
 /// rows); otherwise they are found, ascending. A class that `known` does not hold becomes -1: always an
 /// error, and not to be learned from. Rows of their own of unknown tasks are left out.
-JointData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
-                     const TaskLabels& labels = {});
+MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
+                           const TaskLabels& labels = {});
 
 /// The rows named (ascending), with the same outputs.
-JointData select_rows(const JointData& data, std::span<const Index> rows);
+MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows);
 
 /// One class against the rest, each task with rows of its own (section 4.2): all rows of its class, and
 /// `negatives` rows of each other class, drawn by seed. Rows are copied.
-JointData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
+MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
 
-std::unique_ptr<Loss> make_loss(const JointData& data, JointLoss loss, double smoothing);
-Design make_design(const JointData& data, bool bias, ThreadPool& threads);
+std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing);
+Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads);
 
 /// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.
-std::vector<std::int32_t> strata(const JointData& data);
+std::vector<std::int32_t> strata(const MultiOutputData& data);
 
 /// Share of right predictions: of rows (classes), or the mean over the tasks that have rows of the share of
 /// theirs; rows count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 is a
 /// negative.
-double accuracy(const JointData& data, const Grid<double>& scores);
+double accuracy(const MultiOutputData& data, const Grid<double>& scores);
 /// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task, by weight.
-double pair_error(const JointData& data, const Grid<double>& scores);
+double pair_error(const MultiOutputData& data, const Grid<double>& scores);
 /// Mean over the tasks with both signs of the area under the ROC curve.
-double mean_area(const JointData& data, const Grid<double>& scores);
+double mean_area(const MultiOutputData& data, const Grid<double>& scores);
 /// Accuracy of each task; 1 where it has no rows.
-std::vector<double> task_accuracies(const JointData& data, const Grid<double>& scores);
+std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores);
 
 }  // namespace sharelearn

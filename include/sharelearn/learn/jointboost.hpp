@@ -1,4 +1,4 @@
-// JointBoost (Torralba, Murphy and Freeman, 2007): the baseline of section 7.3 of paper 000. GentleBoost
+// JointBoost (Torralba, Murphy and Freeman, 2007): the baseline of section 7.3 of [ShareBoost11]. GentleBoost
 // whose stumps are shared by a set of classes S; the other classes get a constant.
 //
 //   minimise, a stump at a time,   J = sum_c mean_i exp(-z_ic H_c(v_i)),   z_ic = +1 if y_i = c, else -1

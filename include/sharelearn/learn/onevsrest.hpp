@@ -1,5 +1,5 @@
-// One against the rest: the baseline of section 7.1 of paper 000. Each class gets the machine ShareBoost is
-// made of, greedy and fully corrective, on its own binary problem; nothing is shared but by chance.
+// One against the rest: the baseline of section 7.1 of [ShareBoost11]. Each class gets the machine ShareBoost
+// is made of, greedy and fully corrective, on its own binary problem; nothing is shared but by chance.
 //
 //   for each class c:  minimise over w   mean ln(1 + exp(-z_ic (w x_i + b))),   z_ic = +1 if y_i = c, else
 //   -1,

@@ -1,5 +1,5 @@
-// The regularisation cascade, online: Algorithm 2 of paper 003 (dual averaging of Xiao 2010, with the closed
-// form of the sparse-group step). At step t, for l = 1..L,
+// The regularisation cascade, online: Algorithm 2 of [ZweigWeinshall13] (dual averaging of Xiao 2010, with
+// the closed form of the sparse-group step). At step t, for l = 1..L,
 //
 //   U_t^l     a subgradient of loss_t at What_{t-1}^l + W_t^{l-1}
 //   Ubar_t^l  = (t - 1)/t Ubar_{t-1}^l + 1/t U_t^l

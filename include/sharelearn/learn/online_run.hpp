@@ -11,20 +11,20 @@ namespace sharelearn {
 
 /// Steps that one pass over the data takes: an example each, with own rows one of every task that has one
 /// left.
-Index steps_of(const JointData& data);
+Index steps_of(const MultiOutputData& data);
 
 /// Examples of the data in the order of its rows. Own rows: step t has the t-th row of every task that has
 /// one.
 class OnlineSource {
  public:
   /// `data` must outlive the source.
-  explicit OnlineSource(const JointData& data);
+  explicit OnlineSource(const MultiOutputData& data);
   Index steps() const { return steps_; }
   std::span<const OnlineExample> step(Index t);
 
  private:
   OnlineExample example(Index row, Index output) const;
-  const JointData& data_;
+  const MultiOutputData& data_;
   RowMatrix rows_;
   Index steps_ = 0;
   std::vector<OnlineExample> examples_;

@@ -9,7 +9,7 @@ namespace sharelearn {
 /// Agglomerative clustering with average linkage of the tasks' (or classes') signatures: the mean of their
 /// positive rows less that of their negative ones, at distance (1 - cosine) / 2. Heights are the merging
 /// distances divided by the largest. O(k^3 + m n).
-OutputTree clustered_tree(const JointData& data);
+OutputTree clustered_tree(const MultiOutputData& data);
 
 /// A balanced binary tree over a random order of the outputs; heights are equal steps from leaves to root.
 OutputTree random_tree(Index outputs, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// The choice of {phi^l} by cross-validation (section 2.2 of paper 003 says no more than that).
+// The choice of {phi^l} by cross-validation (section 2.2 of [ZweigWeinshall13] says no more than that).
 //
 // Our reading: phi^l = scale^l * top^l, where top^l is the phi above which a single level of mix lambda^l
 // uses no feature, and scale^l is one of a grid, or 1: a level left out. It is empty on the rows that top^l
@@ -21,7 +21,7 @@ struct PhiGrid {
   int rounds = 1;                                                   ///< times every level is revisited
   double tolerance = 1e-2;                                          ///< of the fits that are only compared
   /// What held-out scores are judged by, more is better.
-  double (*judge)(const JointData&, const Grid<double>&) = accuracy;
+  double (*judge)(const MultiOutputData&, const Grid<double>&) = accuracy;
 };
 
 struct PhiTrial {
@@ -37,8 +37,8 @@ struct PhiSearch {
 
 /// Rows to learn from and rows to judge by.
 struct HeldOutPair {
-  JointData train;
-  JointData held_out;
+  MultiOutputData train;
+  MultiOutputData held_out;
 };
 
 /// The search itself: scales of the levels (1: a level left out) that `judge` likes best, by coordinate
@@ -51,7 +51,7 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
                      Context& context);
 
 /// Over stratified folds.
-PhiSearch cross_validate_phi(const JointData& data, const CascadeOptions& options, const PhiGrid& grid,
+PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, Context& context);
 
 }  // namespace sharelearn

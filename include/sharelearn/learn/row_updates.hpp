@@ -1,4 +1,5 @@
-// The row updates of paper 004: exact minimisers of its bounds for one row of W (one feature's k weights).
+// The row updates of [DuchiSinger09]: exact minimisers of its bounds for one row of W (one feature's k
+// weights).
 //
 // AdaBoost (sections 2-4), with mu+ and mu- the importance-weighted correlations of eq. (3) and Lemma 4.1 and
 // a the feature's budget:

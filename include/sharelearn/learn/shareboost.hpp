@@ -1,4 +1,4 @@
-// ShareBoost (paper 000, Algorithm 1): forward greedy choice of features shared by all classes, fully
+// ShareBoost ([ShareBoost11], Algorithm 1): forward greedy choice of features shared by all classes, fully
 // corrective.
 //
 //   minimise over W   L(W) + penalty(W)   with at most T features in use,

@@ -1,5 +1,5 @@
 // Online multiclass learning by hypothesis sharing: M. Fink, S. Shalev-Shwartz, Y. Singer, S. Ullman,
-// ICML 2006 (paper 002), the general mixing algorithm of its Fig. 3.
+// ICML 2006 ([Fink06]), the general mixing algorithm of its Fig. 3.
 //
 // Objective: few mistakes on a stream of (x_t, y_t) whose classes appear while it runs. Theorem 1 bounds them
 // by L + C + sqrt(L C) against any fixed hypothesis (learn/sharing_bound.hpp).
@@ -59,7 +59,7 @@ class SharingLearner {
   void join_statistics(const ExampleView& x, Index cls);
   double passive_aggressive_step(const ExampleView& x, double loss, Index right, Index wrong);
   double squared_norm_of_update(const ExampleView& x, Index right, Index wrong);
-  std::vector<double> spread(const ExampleView& x) const;
+  std::vector<double> densify(const ExampleView& x) const;
   std::vector<double> centred(std::vector<double> x, Index cls) const;
   std::vector<double> mapped(const ExampleView& x, Index cls) const;
 

@@ -1,4 +1,4 @@
-// Boosting with structural sparsity (paper 004) over any pool: feature induction, weight optimisation,
+// Boosting with structural sparsity ([DuchiSinger09]) over any pool: feature induction, weight optimisation,
 // back-pruning, and a stop when no candidate violates optimality.
 //
 //   minimise over W, b   Q(W) = L(X W + b) + lambda sum_j cost_j value(W_j)
@@ -41,7 +41,7 @@ struct StructuralOptions {
   int max_steps = 2000;           ///< of the solver in a round
   bool corrective = true;         ///< false: a round updates only the best candidate's row (forward greedy)
   std::vector<double> cost = {};  ///< of each candidate, > 0; empty: 1
-  std::shared_ptr<RowUpdate> rows = nullptr;  ///< the paper's updates; null: the fast solver
+  std::shared_ptr<RowUpdate> row_update = nullptr;  ///< the paper's updates; null: the fast solver
 };
 
 /// no_violator: no candidate's score is above lambda, but weights that forward-greedy boosting chose earlier

@@ -1,5 +1,5 @@
-// Knowledge transfer to new tasks (section 5 of paper 003; its appendix D is not at hand, so this is our
-// reading).
+// Knowledge transfer to new tasks (section 5 of [ZweigWeinshall13]; its appendix D is not at hand, so this is
+// our reading).
 //
 // Batch: from the increments {W^l} of a cascade, P^l = the first z left singular vectors of the cumulative
 // weights up to level l (a row a feature). Level l of the new tasks learns z numbers a task on the rows'
@@ -34,7 +34,7 @@ Subspace leading_subspace(const std::vector<double>& weights, Index features, In
                           Index components);
 
 /// Increments for the tasks of `data`, a level for each of `known`, whose rows are the features of `data`.
-Cascade transfer_batch(const JointData& data, const std::vector<CompositePoint>& known,
+Cascade transfer_batch(const MultiOutputData& data, const std::vector<CompositePoint>& known,
                        const TransferOptions& options, Context& context);
 
 /// A learner for `outputs` new tasks next to the tasks `known` has learned.

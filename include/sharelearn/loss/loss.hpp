@@ -59,7 +59,7 @@ class Loss {
   virtual double conjugate(RowRange rows, const Grid<double>& dual, double scale) const;
 
   /// residual = rising - falling, both >= 0: the weights q of the terms whose loss grows with the score, and
-  /// of those whose loss falls with it. AdaBoost's bound (paper 004, Lemma 4.1) needs them apart.
+  /// of those whose loss falls with it. AdaBoost's bound ([DuchiSinger09], Lemma 4.1) needs them apart.
   virtual void split_residual(RowRange rows, const Grid<double>& scores, Grid<double>& rising,
                               Grid<double>& falling) const;
 

@@ -1,4 +1,4 @@
-// Smoothed multiclass hinge loss (Crammer and Singer's, eq. (2) of paper 003, made smooth):
+// Smoothed multiclass hinge loss (Crammer and Singer's, eq. (2) of [ZweigWeinshall13], made smooth):
 //
 //   loss(s, y) = max over q >= 0, sum q <= 1 of  sum_{c != y} q_c (1 + s_c - s_y) - (mu / 2) sum q_c^2
 //

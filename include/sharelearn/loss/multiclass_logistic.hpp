@@ -1,5 +1,5 @@
 // Multiclass logistic loss  ln sum_c exp(margin * 1[c != y] - s_y + s_c):
-// margin 1 is ShareBoost's eqn (3) of paper 000, margin 0 is eq. (2) of paper 004.
+// margin 1 is ShareBoost's eqn (3) of [ShareBoost11], margin 0 is eq. (2) of [DuchiSinger09].
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Smoothed multitask hinge loss (eq. (1) of paper 003): a row's loss is the sum over the tasks that label it
-// of
+// Smoothed multitask hinge loss (eq. (1) of [ZweigWeinshall13]): a row's loss is the sum over the tasks that
+// label it of
 //
 //   max over 0 <= q <= 1 of  q (1 - y s) - (mu / 2) q^2,    y in {-1, +1}
 //

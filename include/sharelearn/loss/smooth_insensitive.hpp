@@ -1,4 +1,4 @@
-// Smooth epsilon-insensitive regression (paper 004, section 6; Dekel et al.):
+// Smooth epsilon-insensitive regression ([DuchiSinger09], section 6; Dekel et al.):
 //
 //   ln(1 + exp(s - y - epsilon)) + ln(1 + exp(y - s - epsilon))
 #pragma once

@@ -1,7 +1,7 @@
 // Losses of tasks with signs y_ic in {-1, +1} (0: task c does not label row i), one output a task:
 //
-//   logistic      sum_c ln(1 + exp(-y_ic s_ic))     eq. (1) of paper 004; one task: binary logistic loss
-//   exponential   sum_c exp(-y_ic s_ic)             the exp-loss of AdaBoost
+//   logistic      sum_c ln(1 + exp(-y_ic s_ic))     eq. (1) of [DuchiSinger09]; one task: binary logistic
+//   loss exponential   sum_c exp(-y_ic s_ic)             the exp-loss of AdaBoost
 //
 // Tasks may label every row or have rows of their own; a row's loss is the sum over the tasks that label it.
 #pragma once

@@ -1,4 +1,4 @@
-// The collection T of class sets (paper 002, section 4): which classes share a hypothesis.
+// The collection T of class sets ([Fink06], section 4): which classes share a hypothesis.
 //
 // A set is one of three: a class's own (the singleton, scored on plain x), the common one of all classes, or
 // a group. Classes may appear at any moment; a new class joins the sets its name belongs to, and gets one of

@@ -38,7 +38,7 @@ class Model {
   virtual std::string payload() const = 0;
 
   /// Method, options and the summary of the training report.
-  nlohmann::json about = nlohmann::json::object();
+  nlohmann::json metadata = nlohmann::json::object();
   /// Which label of a task's own rows is positive; the file keeps it in `about`.
   TaskLabels task_labels;
   /// Means of the training data's columns, where they stood for missing values; else empty.

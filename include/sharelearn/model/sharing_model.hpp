@@ -1,4 +1,4 @@
-// What `sharing` learns (paper 002): class statistics, the weights of every set of classes or the supports of
+// What `sharing` learns ([Fink06]): class statistics, the weights of every set of classes or the supports of
 // its kernels, and everything needed to go on learning: a model file is a checkpoint, too.
 //
 //   score of class r (eq. 7)   h(x, r) = sum over sets tau that hold r of <w^tau, phi^tau(x, r)>
@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "sharelearn/data/feature_numbering.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/model/class_sets.hpp"
 #include "sharelearn/model/class_table.hpp"
 #include "sharelearn/model/feature_map.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/support_store.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn {
 
@@ -191,7 +191,7 @@ class SharingScorer {
   void add_kernels(const SharingModel& model, const ExampleView& x, bool averaged);
   void add_own_kernel(const SharingModel& model, const std::vector<double>& step);
   void add_shared_kernel(const SharingModel& model, const std::vector<double>& step);
-  void spread(const SharingModel& model, const ExampleView& x);
+  void densify(const SharingModel& model, const ExampleView& x);
 
   Index width_ = 0;  ///< classes, padded
   AlignedVector<double> own_, shared_, expanded_, class_weight_;

@@ -1,4 +1,4 @@
-// The penalties of paper 004 on a feature's k weights: l1, l1/l2, l1/linf, squared l2, none.
+// The penalties of [DuchiSinger09] on a feature's k weights: l1, l1/l2, l1/linf, squared l2, none.
 #pragma once
 
 #include <memory>

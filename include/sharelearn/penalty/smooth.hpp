@@ -1,4 +1,4 @@
-// Smooth penalties on the weights of chosen features (paper 000, section 3.3).
+// Smooth penalties on the weights of chosen features ([ShareBoost11], section 3.3).
 //
 //   ridge            lambda sum w^2
 //   smooth l1        lambda sum 1/beta log(e^(beta w) + e^(-beta w))

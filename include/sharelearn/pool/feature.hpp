@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
-#include "sharelearn/data/scaling.hpp"
 #include "sharelearn/run/bytes.hpp"
+#include "sharelearn/transform/scaling.hpp"
 
 namespace sharelearn {
 

@@ -1,5 +1,6 @@
-// Products of any degree, induced as learning goes (paper 004, section 6): the candidates are the columns,
-// and every chosen candidate times every column. A product is a multiset of columns; each is offered once.
+// Products of any degree, induced as learning goes ([DuchiSinger09], section 6): the candidates are the
+// columns, and every chosen candidate times every column. A product is a multiset of columns; each is offered
+// once.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Geometry of the position masks of image templates (paper 000, section 7.4): Gaussians on a grid of centres,
-// each the product of a profile along y and one along x.
+// Geometry of the position masks of image templates ([ShareBoost11], section 7.4): Gaussians on a grid of
+// centres, each the product of a profile along y and one along x.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One image template with its mask (paper 000, section 7.4):
+// One image template with its mask ([ShareBoost11], section 7.4):
 //
 //   x = min(255, floor(multiplier / 2^16 * max over positions p of  max(0, w . patch_p) * contrast_p *
 //   mask_p)) / 255

@@ -1,4 +1,4 @@
-// Image templates (paper 000, section 7.4): K-means centres of image patches, each under every mask of a
+// Image templates ([ShareBoost11], section 7.4): K-means centres of image patches, each under every mask of a
 // grid. The feature is the largest masked response over all positions.
 //
 // Unlike the other pools it keeps its candidates, one byte a response: computing them anew each round would

@@ -1,5 +1,5 @@
-// Local linear pieces 1[||v - c|| < r] [v, 1] (sections 4.2 and 7.5 of paper 000): groups of p + 1 columns
-// that enter together, for centres c by K-means and radii r by quantiles of the distances to c.
+// Local linear pieces 1[||v - c|| < r] [v, 1] (sections 4.2 and 7.5 of [ShareBoost11]): groups of p + 1
+// columns that enter together, for centres c by K-means and radii r by quantiles of the distances to c.
 //
 //   q pieces, (v_j, r_j)    centre and radius of a candidate; candidate = centre * radii + radius
 //   psi(v)                  what values() and PieceFeature compute
@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "sharelearn/data/pca.hpp"
 #include "sharelearn/pool/pool.hpp"
+#include "sharelearn/transform/pca.hpp"
 
 namespace sharelearn {
 

@@ -1,4 +1,5 @@
-// Decision stumps 1[v_i < theta] over every column and every useful threshold (section 4.1 of paper 000).
+// Decision stumps 1[v_i < theta] over every column and every useful threshold (section 4.1 of
+// [ShareBoost11]).
 //
 // Thresholds are the midpoints between neighbouring values of a column, so that no stump is all zero or all
 // one. Exact: rows sorted by value once, prefix sums of the residual in that order give every threshold of a

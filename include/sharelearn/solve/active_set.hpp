@@ -4,8 +4,8 @@
 // solve/quadratic_model.hpp), which finds the support; where the penalty is smooth given its zeros, they
 // alternate with Newton steps on the weights that are not zero (solve/support_newton.hpp). Both are checked
 // on the scores, and Anderson acceleration combines the last models' minimisers. Where all this takes long,
-// runs of first-order steps come between (solve/glide.hpp). A new lambda starts on the line through the last
-// two solutions. The stop is a duality gap:
+// runs of first-order steps come between (solve/fista_burst.hpp). A new lambda starts on the line through the
+// last two solutions. The stop is a duality gap:
 //
 //   dual point    u = scale * residual, the residual of the current scores and scale the largest one <= 1
 //   with
@@ -29,7 +29,7 @@
 
 namespace sharelearn {
 
-class Metric;
+class HessianBlocks;
 struct SupportStep;
 
 /// An update of one row of W at a time, as the papers have them; the alternative to the quadratic model.
@@ -74,14 +74,14 @@ class ActiveSetSolver {
   Index outputs() const { return loss_.outputs(); }
 
   /// From now on minimise() cycles over the rows with this update instead of minimising models.
-  void use_rows(std::shared_ptr<RowUpdate> update) { rows_ = std::move(update); }
+  void use_row_update(std::shared_ptr<RowUpdate> update) { rows_ = std::move(update); }
   /// One row update of one slot, scores and residual following.
   void update_slot(Index slot, double lambda) { update_row(slot + first_, lambda); }
 
   /// Goes on from the current weights until the gap over the active columns is at most tolerance * objective.
   ActiveSetReport minimise(double lambda, double tolerance, int max_steps = 500);
   /// While there are no columns: goes on until the residuals of every output sum to zero, as far as they can.
-  void settle_bias();
+  void polish_bias();
 
   std::span<const double> row(Index slot) const;
   std::vector<double> bias() const;
@@ -118,7 +118,7 @@ class ActiveSetSolver {
   double newton_gap(double lambda);
   bool newton_step(double lambda, double accuracy);
   void glide_on(double lambda, int steps);
-  void aim(std::span<const double> to);
+  void set_direction(std::span<const double> to);
   bool move(double t, std::vector<double>& weights, double lambda, double highest);
   std::vector<double> combination(const std::vector<double>& u);
   double penalty_of(std::span<const double> weights) const;
@@ -148,7 +148,7 @@ class ActiveSetSolver {
   double last_decrease_ = 0;  ///< of the last step: tells when to look at a gap without a dual
   bool coupled_ = false;      ///< the metric has the outputs' interactions
   std::shared_ptr<RowUpdate> rows_;
-  std::unique_ptr<Metric> metric_;
+  std::unique_ptr<HessianBlocks> metric_;
   std::unique_ptr<History> history_;
 };
 

@@ -65,7 +65,7 @@ class ColumnSet {
   void combine_sparse(std::span<const double> weights, Grid<double>& scores) const;
   void grams_dense(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
                    Index stride) const;
-  void turn(Index begin, Index end, Index floats, float* out) const;
+  void transpose_panel(Index begin, Index end, Index floats, float* out) const;
   void grams_sparse(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
                     Index stride) const;
 

@@ -1,4 +1,4 @@
-// Solvers of DesignProblem for the fully corrective step (paper 000, Algorithm 1, step 6).
+// Solvers of DesignProblem for the fully corrective step ([ShareBoost11], Algorithm 1, step 6).
 //
 // `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's
 // method with preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The

@@ -2,9 +2,9 @@
 //
 //   F(W, b) = loss(offset + X W + 1 b) + strength * sum_j penalty(W_j)
 //
-// for a smooth loss that is never negative and any penalty with a prox (section 2.3 of paper 003; Beck and
-// Teboulle 2009; adaptive restart of O'Donoghue and Candes 2015). Steps are taken in the metric of the
-// columns' mean squares; a row of W has one step, so the prox keeps its closed form.
+// for a smooth loss that is never negative and any penalty with a prox (section 2.3 of [ZweigWeinshall13];
+// Beck and Teboulle 2009; adaptive restart of O'Donoghue and Candes 2015). Steps are taken in the metric of
+// the columns' mean squares; a row of W has one step, so the prox keeps its closed form.
 //
 // Stop: a bound on F(W, b) - min F. For any alpha <= 1 with alpha * dual_norm(G_j) <= strength for all j,
 // where G = X' r and r is the loss's derivative by score, convexity of the loss and loss >= 0 give

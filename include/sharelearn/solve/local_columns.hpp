@@ -1,6 +1,6 @@
 // Columns in groups: each group is the same matrix V on some of the rows and zero on the others, as the local
-// linear pieces of paper 000, section 4.2, are. V is kept once, by rows, and a group as the list of its rows,
-// so that memory and time follow the rows that a group holds.
+// linear pieces of [ShareBoost11], section 4.2, are. V is kept once, by rows, and a group as the list of its
+// rows, so that memory and time follow the rows that a group holds.
 #pragma once
 
 #include <cstdint>

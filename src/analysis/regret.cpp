@@ -1,0 +1,165 @@
+#include "sharelearn/analysis/regret.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/to_size.hpp"
+#include "sharelearn/learn/online_run.hpp"
+
+namespace sharelearn {
+
+namespace {
+
+constexpr Index kFirstLook = 20;  // steps
+/// Of the comparators: late regrets are small beside the losses they are differences of.
+constexpr double kTolerance = 1e-4, kSmoothing = 0.01;
+
+/// The row of the data an example of step t is.
+Index row_of(const MultiOutputData& data, const OnlineExample& example, Index t) {
+  return data.own_rows() ? data.task_begin[to_size(example.output)] + t : t;
+}
+
+/// The rows of the first `steps` steps.
+std::vector<Index> rows_of_steps(const MultiOutputData& data, Index steps) {
+  std::vector<Index> rows;
+  if (!data.own_rows()) {
+    rows.resize(to_size(std::min(steps, data.rows())));
+    std::iota(rows.begin(), rows.end(), Index{0});
+    return rows;
+  }
+  for (std::size_t t = 0; t + 1 < data.task_begin.size(); ++t) {
+    const Index end = std::min(data.task_begin[t + 1], data.task_begin[t] + steps);
+    for (Index i = data.task_begin[t]; i < end; ++i) rows.push_back(i);
+  }
+  return rows;
+}
+
+Grid<double> select_rows(const Grid<double>& all, std::span<const Index> rows) {
+  Grid<double> out(static_cast<Index>(rows.size()), all.cols());
+  for (Index c = 0; c < all.cols(); ++c) {
+    for (std::size_t i = 0; i < rows.size(); ++i) out(static_cast<Index>(i), c) = all(rows[i], c);
+  }
+  return out;
+}
+
+/// What the levels suffered so far and the scores they were charged on top of.
+class Ledger {
+ public:
+  Ledger(const MultiOutputData& data, Index levels)
+      : data_(data),
+        suffered_(to_size(levels), 0.0),
+        penalty_(to_size(levels), 0.0),
+        above_(to_size(levels), Grid<double>(data.rows(), data.score_columns())) {}
+
+  /// To be called after step t; `cascade` then holds What_t^l.
+  void enter(const OnlineCascade& cascade, std::span<const OnlineExample> examples, Index t) {
+    for (Index l = 0; l < cascade.levels(); ++l) {
+      suffered_[to_size(l)] += cascade.last_loss(l) + penalty_[to_size(l)];
+      penalty_[to_size(l)] = cascade.penalty(l);
+      if (l == 0) continue;  // nothing stands above the first level
+      for (const OnlineExample& example : examples) {
+        const auto scores = cascade.scores(example.column, example.value, l);
+        const Index row = row_of(data_, example, t);
+        for (Index c = 0; c < data_.score_columns(); ++c) {
+          above_[to_size(l)](row, c) = scores[to_size(data_.own_rows() ? example.output : c)];
+        }
+      }
+    }
+  }
+
+  double suffered(Index level) const { return suffered_[to_size(level)]; }
+  /// Scores of W_t^{l-1} on the examples of step t, by rows of the data.
+  const Grid<double>& above(Index level) const { return above_[to_size(level)]; }
+
+ private:
+  const MultiOutputData& data_;
+  std::vector<double> suffered_, penalty_;
+  std::vector<Grid<double>> above_;
+};
+
+/// The best fixed increments for the examples of the first steps.
+class Hindsight {
+ public:
+  Hindsight(const MultiOutputData& all, const CascadeOptions& options, Index steps, Context& context)
+      : rows_(rows_of_steps(all, steps)),
+        data_(sharelearn::select_rows(all, rows_)),
+        options_(options),
+        context_{context.threads, silent_monitor(), context.seed},
+        rows_a_step_(static_cast<double>(rows_.size()) / static_cast<double>(steps)) {
+    data_.weights.assign(rows_.size(), 1 / static_cast<double>(rows_.size()));
+    // A step adds up its examples; the batch loss is their mean.
+    for (double& phi : options_.phi) phi /= rows_a_step_;
+    options_.smoothing = kSmoothing;
+    options_.tolerance = kTolerance;
+    exact_ = make_loss(data_, options_.loss, 0);
+  }
+
+  Grid<double> no_scores() const { return Grid<double>(data_.rows(), data_.score_columns()); }
+  Grid<double> scores_of(const Grid<double>& by_all_rows) const { return select_rows(by_all_rows, rows_); }
+
+  /// Loss and penalty a step of the level's optimum on top of `scores`, to which its own are added.
+  double add_best(Index level, Grid<double>& scores) {
+    const CascadeLevel best = fit_level(data_, options_, level, scores, context_);
+    return rows_a_step_ * (evaluate(*exact_, scores, nullptr, context_.threads) + best.report.penalty);
+  }
+
+ private:
+  std::vector<Index> rows_;
+  MultiOutputData data_;
+  CascadeOptions options_;
+  Context context_;
+  double rows_a_step_;
+  std::unique_ptr<Loss> exact_;  ///< hinges unsmoothed
+};
+
+RegretPoint regret_at(const MultiOutputData& data, const CascadeOptions& options, const Ledger& ledger,
+                      Index steps, Context& context) {
+  Hindsight hindsight(data, options, steps, context);
+  Grid<double> batch = hindsight.no_scores();
+  RegretPoint point{steps, {}, {}};
+  for (Index l = 0; l < options.levels; ++l) {
+    const double suffered = ledger.suffered(l) / static_cast<double>(steps);
+    point.of_cascade.push_back(suffered - hindsight.add_best(l, batch));
+    if (l == 0) {
+      point.of_level.push_back(point.of_cascade.back());
+      continue;
+    }
+    Grid<double> met = hindsight.scores_of(ledger.above(l));
+    point.of_level.push_back(suffered - hindsight.add_best(l, met));
+  }
+  return point;
+}
+
+std::vector<Index> spaced_steps(Index steps, int points) {
+  std::vector<Index> out;
+  const auto first = static_cast<double>(std::min(kFirstLook, steps));
+  for (int p = 0; p < points; ++p) {
+    const double share = points > 1 ? static_cast<double>(p) / (points - 1) : 1;
+    const auto at_step = std::llround(first * std::pow(static_cast<double>(steps) / first, share));
+    if (out.empty() || at_step > out.back()) out.push_back(at_step);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<RegretPoint> regret(const MultiOutputData& data, const CascadeOptions& given, double gamma,
+                                int points, Context& context) {
+  const CascadeOptions options = complete(given);
+  OnlineSource source(data);
+  OnlineCascade cascade(online_options(options, gamma), data.outputs(), data.x.cols(), data.own_rows());
+  Ledger ledger(data, options.levels);
+  const auto looks = spaced_steps(source.steps(), points);
+  std::vector<RegretPoint> out;
+  run_online(cascade, source, 0, context, [&](Index t) {
+    ledger.enter(cascade, source.step(t), t);
+    if (std::binary_search(looks.begin(), looks.end(), t + 1)) {
+      out.push_back(regret_at(data, options, ledger, t + 1, context));
+    }
+    return true;
+  });
+  return out;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,12 @@
+// The place of an Index in a container: the standard library counts without a sign.
+#pragma once
+
+#include "sharelearn/data/matrix.hpp"
+
+namespace sharelearn {
+
+inline std::size_t to_size(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace sharelearn

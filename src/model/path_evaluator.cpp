@@ -1,0 +1,27 @@
+#include "sharelearn/model/path_evaluator.hpp"
+
+#include "sharelearn/solve/design_problem.hpp"
+
+namespace sharelearn {
+
+PathEvaluator::PathEvaluator(const Dataset& data, const Scaling& scaling,
+                             const std::vector<std::string>& classes, ThreadPool& threads)
+    : columns_(data.x, scaling),
+      truth_(classes_of(data, classes)),
+      design_(data.rows(), 0),
+      threads_(threads),
+      weights_(data.weight) {}
+
+Grid<double> PathEvaluator::scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,
+                                   std::span<const double> bias) {
+  for (; evaluated_ < features.size(); ++evaluated_) {
+    const Feature& feature = *features[evaluated_];
+    design_.append_columns(feature.width());
+    feature.evaluate(columns_, design_, design_.cols() - feature.width());
+  }
+  Grid<double> scores(design_.rows(), truth_.count());
+  linear_scores(design_, weights, bias, scores, threads_);
+  return scores;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,174 @@
+#include "sharelearn/run/rows.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace sharelearn {
+namespace {
+
+void add_to(std::vector<double>& left, const std::vector<double>& right) {
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
+}
+
+/// Partial sums of leaves that several threads finish in any order. Whoever finishes the second of two
+/// partners adds them up, the left one first, and rises with the sum.
+class SharedTree {
+ public:
+  explicit SharedTree(Index leaves) : leaves_(leaves) {}
+
+  std::vector<double> zeroed(std::size_t width) {
+    std::vector<double> sums;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!spare_.empty()) {
+        sums = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    sums.assign(width, 0.0);
+    return sums;
+  }
+
+  void close(Index leaf, std::vector<double> sums) {
+    Index place = leaf;
+    for (Index count = leaves_; count > 1; count = (count + 1) / 2, place /= 2) {
+      const bool is_left = place % 2 == 0;
+      if (is_left && place + 1 == count) continue;  // no partner
+      std::vector<double> partner;
+      {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+          return w.count == count && w.place == (place ^ 1);
+        });
+        if (found == waiting_.end()) {
+          waiting_.push_back({count, place, std::move(sums)});
+          return;
+        }
+        partner = std::move(found->sums);
+        *found = std::move(waiting_.back());
+        waiting_.pop_back();
+      }
+      if (!is_left) std::swap(sums, partner);
+      add_to(sums, partner);
+      const std::lock_guard lock(mutex_);
+      spare_.push_back(std::move(partner));
+    }
+    total_ = std::move(sums);
+  }
+
+  const std::vector<double>& total() const { return total_; }
+
+ private:
+  struct Waiting {
+    Index count, place;  ///< nodes of its level, and which of them it is
+    std::vector<double> sums;
+  };
+  Index leaves_;
+  std::mutex mutex_;
+  std::vector<Waiting> waiting_;
+  std::vector<std::vector<double>> spare_;
+  std::vector<double> total_;
+};
+
+}  // namespace
+
+RowTree::RowTree(Index rows) : rows_(rows) {
+  const Index blocks = blocks_of(rows);
+  Index run = 1;
+  while (run * kMostLeaves < blocks) run *= 2;
+  leaf_rows_ = run * kBlockRows;
+  leaves_ = (rows + leaf_rows_ - 1) / leaf_rows_;
+}
+
+RowRange RowTree::leaf(Index number) const {
+  const Index begin = number * leaf_rows_;
+  return {begin, std::min(begin + leaf_rows_, rows_)};
+}
+
+void TreeSum::close_leaf() {
+  std::vector<double> next;
+  if (!spare_.empty()) {
+    next = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  next.assign(width_, 0.0);
+  parts_.push_back({1, std::exchange(open_, std::move(next))});
+  while (parts_.size() > 1 && parts_[parts_.size() - 2].leaves == parts_.back().leaves) merge_last_two();
+}
+
+void TreeSum::merge_last_two() {
+  Part right = std::move(parts_.back());
+  parts_.pop_back();
+  add_to(parts_.back().sums, right.sums);
+  parts_.back().leaves += right.leaves;
+  spare_.push_back(std::move(right.sums));
+}
+
+void TreeSum::finish(std::span<double> out) {
+  while (parts_.size() > 1) merge_last_two();
+  if (parts_.empty()) {
+    std::fill(out.begin(), out.end(), 0.0);
+    return;
+  }
+  std::copy(parts_.front().sums.begin(), parts_.front().sums.end(), out.begin());
+  spare_.push_back(std::move(parts_.front().sums));
+  parts_.clear();
+}
+
+std::vector<double> combine_leaves(std::vector<std::vector<double>> parts) {
+  if (parts.empty()) return {};
+  SharedTree tree(std::ssize(parts));
+  for (std::size_t leaf = 0; leaf < parts.size(); ++leaf) {
+    tree.close(static_cast<Index>(leaf), std::move(parts[leaf]));
+  }
+  return tree.total();
+}
+
+void for_each_row_block(Index rows, ThreadPool& threads, const std::function<void(RowRange, int)>& work) {
+  threads.for_each(blocks_of(rows), [&](Index block, int worker) { work(block_range(block, rows), worker); });
+}
+
+void sum_over_leaves(Index rows, ThreadPool& threads, std::span<double> out,
+                     const std::function<void(RowRange, std::span<double>, int)>& add) {
+  const RowTree cut(rows);
+  if (cut.leaves() == 0) {
+    std::fill(out.begin(), out.end(), 0.0);
+    return;
+  }
+  SharedTree tree(cut.leaves());
+  threads.for_each(cut.leaves(), [&](Index leaf, int worker) {
+    std::vector<double> sums = tree.zeroed(out.size());
+    add(cut.leaf(leaf), sums, worker);
+    tree.close(leaf, std::move(sums));
+  });
+  std::copy(tree.total().begin(), tree.total().end(), out.begin());
+}
+
+void sum_over_rows(Index rows, ThreadPool& threads, std::span<double> out,
+                   const std::function<void(RowRange, std::span<double>, int)>& add) {
+  sum_over_leaves(rows, threads, out, [&](RowRange leaf, std::span<double> sums, int worker) {
+    for (Index begin = leaf.begin; begin < leaf.end; begin += kBlockRows) {
+      add({begin, std::min(begin + kBlockRows, leaf.end)}, sums, worker);
+    }
+  });
+}
+
+double sum_over_rows(Index rows, ThreadPool& threads, const std::function<double(RowRange, int)>& value) {
+  double sum = 0;
+  sum_over_rows(rows, threads, {&sum, 1},
+                [&](RowRange block, std::span<double> sums, int worker) { sums[0] += value(block, worker); });
+  return sum;
+}
+
+double max_over_rows(Index rows, ThreadPool& threads, double least,
+                     const std::function<double(RowRange, int)>& value) {
+  std::vector<double> largest(static_cast<std::size_t>(threads.size()), least);
+  for_each_row_block(rows, threads, [&](RowRange block, int worker) {
+    double& own = largest[static_cast<std::size_t>(worker)];
+    own = std::max(own, value(block, worker));
+  });
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+}  // namespace sharelearn

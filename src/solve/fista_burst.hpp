@@ -1,0 +1,31 @@
+// Accelerated proximal gradient steps (accelerated.hpp) on the columns of an active-set solver, in the metric
+// of the columns' mean squares.
+//
+// Models of the loss are poor where it has hardly any curvature left, or where only the coupling of the
+// outputs curves: on rows that few classes are plausible for, weights of these classes may move together at
+// no cost to the loss. First-order steps do not see the difference, and each costs two products with X.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/solve/column_set.hpp"
+
+namespace sharelearn {
+
+struct FistaBurstProblem {
+  const Loss& loss;
+  const Penalty& penalty;
+  const ColumnSet& columns;
+  std::span<const double> lambda;  ///< of each column; 0: unpenalised
+  ThreadPool& threads;
+};
+
+/// The weights [column][output] after at most `steps` steps from `weights`, whose scores are given; fewer if
+/// rounding leaves no step that the loss allows.
+std::vector<double> fista_burst(const FistaBurstProblem& problem, int steps, std::span<const double> weights,
+                                const Grid<double>& scores);
+
+}  // namespace sharelearn

@@ -1,0 +1,53 @@
+#include "transform/row_products.hpp"
+
+#include <algorithm>
+
+#include "data/copy_rows.hpp"
+#include "kernels/outer_sums.hpp"
+
+namespace sharelearn {
+namespace {
+
+using kernels::kTileLeft;
+constexpr Index kTileRight = kernels::kTileRightDouble;
+static_assert(RowProducts::kRows % kTileRight == 0);
+
+}  // namespace
+
+RowProducts::RowProducts(const Grid<float>& vectors, std::vector<double> offset)
+    : dimensions_(vectors.rows()), count_(vectors.cols()), offset_(std::move(offset)) {
+  const Index tiles = (count_ + kTileLeft - 1) / kTileLeft;
+  packed_.assign(static_cast<std::size_t>(tiles * kTileLeft * dimensions_), 0.0);
+  for (Index n = 0; n < count_; ++n) {
+    double* to = packed_.data() + n / kTileLeft * kTileLeft * dimensions_ + n % kTileLeft;
+    for (Index j = 0; j < dimensions_; ++j) to[j * kTileLeft] = static_cast<double>(vectors(j, n));
+  }
+}
+
+void RowProducts::compute(const Matrix& x, RowRange rows, double* products, double* squares) const {
+  AlignedVector<double> values(static_cast<std::size_t>(kRows * dimensions_), 0.0);
+  if (squares != nullptr) std::fill_n(squares, rows.size(), 0.0);
+  float column[kRows];
+  for (Index j = 0; j < dimensions_; ++j) {
+    copy_rows(x, j, rows, column);
+    const double offset = offset_.empty() ? 0.0 : offset_[static_cast<std::size_t>(j)];
+    for (Index r = 0; r < rows.size(); ++r) {
+      const double value = static_cast<double>(column[r]) - offset;
+      values[static_cast<std::size_t>((r / kTileRight * dimensions_ + j) * kTileRight + r % kTileRight)] =
+          value;
+      if (squares != nullptr) squares[r] += value * value;
+    }
+  }
+  alignas(64) double sums[kTileLeft * kTileRight];
+  for (Index first = 0; first < rows.size(); first += kTileRight) {
+    for (Index n = 0; n < count_; n += kTileLeft) {
+      kernels::outer_sums(packed_.data() + n * dimensions_, values.data() + first * dimensions_, dimensions_,
+                          sums);
+      for (Index a = 0; a < std::min(kTileLeft, count_ - n); ++a) {
+        std::copy_n(sums + a * kTileRight, kTileRight, products + (n + a) * kRows + first);
+      }
+    }
+  }
+}
+
+}  // namespace sharelearn
