@@ -70,7 +70,7 @@ std::vector<std::string> keys(const Map& map) {
 
 }  // namespace
 
-void DataOptions::declare(CLI::App& app) {
+void DataOptions::declare(CLI::App& app, bool with_missing) {
   const std::string group = "Data";
   app.add_option("--format", format, "Format of the data: auto, svmlight, csv, idx or npy")
       ->check(CLI::IsMember(keys(kFormats)))
@@ -92,11 +92,13 @@ void DataOptions::declare(CLI::App& app) {
   app.add_option("--labels", read.labels_file,
                  "IDX, NPY: the file with the labels. Default: found beside the images")
       ->group(group);
-  app.add_option("--missing", missing,
-                 "What a missing value is: an error, the column's mean in the training data, or zero")
-      ->check(CLI::IsMember(keys(kMissing)))
-      ->capture_default_str()
-      ->group(group);
+  if (with_missing) {
+    app.add_option("--missing", missing,
+                   "What a missing value is: an error, the column's mean in the training data, or zero")
+        ->check(CLI::IsMember(keys(kMissing)))
+        ->capture_default_str()
+        ->group(group);
+  }
   app.add_option("--threads", threads, "Threads to use; 0: one a core. Results do not depend on it")
       ->check(between(0, 1024))
       ->capture_default_str();

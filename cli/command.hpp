@@ -45,7 +45,8 @@ struct DataOptions {
   std::string missing = "error";
   int threads = 0;
 
-  void declare(CLI::App& app);
+  /// `missing`: with the option of that name, which fit has in its own table.
+  void declare(CLI::App& app, bool missing = true);
   /// `read` with format and missing filled in.
   ReadOptions resolved() const;
 };
@@ -72,8 +73,8 @@ using Reading = std::function<Dataset(const ReadOptions&)>;
 struct Columns {
   Index count = 0;
   const std::vector<std::string>& names;
-  const std::vector<float>& means;  ///< fill what is missing with `--missing mean`; empty: not known
-  std::string whose;                ///< for messages
+  std::vector<float> means;  ///< fill what is missing with `--missing mean`; empty: not known
+  std::string whose;         ///< for messages
 };
 
 /// Reads more data: svmlight rows get at least as many columns, CSV columns their order by name, and missing

@@ -1,4 +1,6 @@
 // sharelearn fit METHOD TRAIN: a subcommand a method.
+#include "sharelearn/fit/fit.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,12 +9,89 @@
 
 #include "command.hpp"
 #include "method.hpp"
+#include "option_fields.hpp"
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/fit/plot.hpp"
+#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn::cli {
 namespace {
+
+/// A method of the library: its options by their table.
+struct LibraryMethod {
+  std::unique_ptr<sharelearn::Method> method;
+  CLI::App* app = nullptr;
+  FieldTable table;
+  OptionFiles files;
+  std::string train, test, model, report, plot;
+  DataOptions data;
+  bool quiet = false;
+
+  explicit LibraryMethod(std::unique_ptr<sharelearn::Method> of)
+      : method(std::move(of)), table(method->fields()) {}
+  void declare(CLI::App& parent);
+  int run();
+
+ private:
+  Fitted learn(const Dataset& train_rows, const std::optional<Dataset>& test_rows, ThreadPool& threads,
+               Monitor& monitor);
+};
+
+void LibraryMethod::declare(CLI::App& parent) {
+  app = parent.add_subcommand(std::string(method->name()), std::string(method->summary()));
+  app->add_option("TRAIN", train, "Data to learn from; - is standard input")->required();
+  const std::string group = "Files";
+  app->add_option("--test", test, "Data to report the error on, round by round")->group(group);
+  app->add_option("-o,--output", model, "Where to write the model")->group(group);
+  app->add_option("--report", report, "Where to write the report (JSON)")->group(group);
+  app->add_option("--plot", plot, "Where to draw the errors, round by round (SVG)")->group(group);
+  declare_fields(*app, table, files);
+  data.declare(*app, false);
+  app->add_flag("--quiet", quiet, "No progress and no table");
+}
+
+Fitted LibraryMethod::learn(const Dataset& train_rows, const std::optional<Dataset>& test_rows,
+                            ThreadPool& threads, Monitor& monitor) {
+  try {
+    return method->fit({train_rows, test_rows ? &*test_rows : nullptr}, {threads, monitor}, {});
+  } catch (const OptionError& error) {
+    files.rethrow(error);
+    throw;
+  }
+}
+
+int LibraryMethod::run() {
+  table.check();
+  std::vector<NamedPath> inputs{{"TRAIN", train}, {"--test", test}, {"--labels", data.read.labels_file}};
+  for (NamedPath& input : files.inputs()) inputs.push_back(std::move(input));
+  check_paths({{"-o", model}, {"--report", report}, {"--plot", plot}}, inputs);
+  read_files(table, files);
+  ThreadPool threads(data.threads);
+  const auto monitor = terminal_monitor(quiet);
+  ReadOptions reading = data.resolved();
+  const Field* missing = table.find("missing");
+  reading.missing = missing->get() == "zero"   ? Missing::zero
+                    : missing->get() == "mean" ? Missing::keep
+                                               : Missing::error;
+  Dataset train_rows = read_dataset(train, reading, threads);
+  std::optional<Dataset> test_rows;
+  if (!test.empty()) {
+    test_rows = read_matching({train_rows.columns(), train_rows.column_names, {}, train_rows.source}, test,
+                              reading, threads);
+    widen(train_rows, test_rows->columns());
+  }
+  const Fitted fitted = learn(train_rows, test_rows, threads, *monitor);
+  if (!model.empty()) save_model(*fitted.model, model);
+  const nlohmann::json json = to_json(fitted.report);
+  write_report(report, json);
+  if (!plot.empty()) write_file(plot, to_svg(plot_of(fitted.report)));
+  for (const std::string& warning : fitted.report.warnings)
+    fmt::print(stderr, "sharelearn: {}\n", with_flags(warning));
+  if (shows_tables(quiet, model, report)) print_rounds(json["rounds"]);
+  return 0;
+}
 
 class FitCommand : public Command {
  public:
@@ -20,6 +99,10 @@ class FitCommand : public Command {
   std::string_view summary() const override { return "Learn a model: fit METHOD TRAIN"; }
   void declare(CLI::App& app) override {
     app.require_subcommand(1);
+    for (auto& method : batch_methods()) {
+      library_.push_back(std::make_unique<LibraryMethod>(std::move(method)));
+      library_.back()->declare(app);
+    }
     for (auto& method : all_methods()) {
       auto entry = std::make_unique<Entry>();
       entry->method = std::move(method);
@@ -32,6 +115,9 @@ class FitCommand : public Command {
     }
   }
   int run() override {
+    for (const auto& method : library_) {
+      if (method->app->parsed()) return method->run();
+    }
     for (const auto& entry : entries_) {
       if (!entry->app->parsed()) continue;
       nlohmann::json options = entry->options->values();
@@ -49,6 +135,7 @@ class FitCommand : public Command {
     std::unique_ptr<OptionSet> options;
     CommonOptions common;
   };
+  std::vector<std::unique_ptr<LibraryMethod>> library_;
   std::vector<std::unique_ptr<Entry>> entries_;
 };
 

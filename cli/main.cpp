@@ -9,6 +9,7 @@
 #include <new>
 
 #include "command.hpp"
+#include "option_fields.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/memory.hpp"
 #include "suggest.hpp"
@@ -42,6 +43,32 @@ void check_values(CLI::App& app) {
 void set_version(CLI::App& app) {
   app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) set_version(*command);
+}
+
+/// Options that there were, and what to use instead.
+constexpr std::pair<std::string_view, std::string_view> kRemoved[] = {
+    {"--per-round-share", "a part of those chosen so far is now --per-round 20%"},
+    {"--solver", "shareboost has one solver now"},
+    {"--mask-grid", "masks lie on a grid of 4 by 4; the library's PatchOptions sets others"},
+    {"--mask-support", "the library's PatchOptions sets it"},
+    {"--deform-alpha", "the library's DeformOptions sets it"},
+    {"--deform-sigma", "the library's DeformOptions sets it"},
+    {"--deform-rotation", "the library's DeformOptions sets it"},
+    {"--deform-scale", "the library's DeformOptions sets it"},
+    {"--deform-shear", "the library's DeformOptions sets it"},
+    {"--deform-shift", "the library's DeformOptions sets it"},
+    {"--one-standard-error", "use --choose one-standard-error"},
+    {"--least-error", "use --choose least"},
+};
+
+std::string removed_option(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word(argv[i]);
+    for (const auto& [name, instead] : kRemoved) {
+      if (word.substr(0, word.find('=')) == name) return fmt::format("{} is gone: {}", name, instead);
+    }
+  }
+  return "";
 }
 
 /// What the user may have meant by a word that was not expected.
@@ -98,6 +125,11 @@ int parse_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   for (const CLI::App* at = last; at != nullptr; at = at->get_parent())
     path = at->get_name() + (path.empty() ? "" : " ") + path;
   std::string what = unknown_subcommand(*last, argc, argv);
+  const bool surplus = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  if (const std::string removed = removed_option(argc, argv); surplus && !removed.empty()) {
+    fmt::print(stderr, "sharelearn: {}. See '{} --help'.\n", removed, path);
+    return 2;
+  }
   if (what.empty())
     what = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)
                ? unexpected(app, argc, argv)
@@ -131,19 +163,22 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return parse_error(app, error, argc, argv);
+  } catch (const sharelearn::OptionError& error) {
+    fmt::print(stderr, "sharelearn: {}\n", sharelearn::cli::with_flags(error.what()));
+    return 2;
   }
   try {
     for (std::size_t c = 0; c < commands.size(); ++c) {
       if (parsers[c]->parsed()) return commands[c]->run();
     }
   } catch (const sharelearn::InputError& error) {
-    fmt::print(stderr, "sharelearn: {}\n", error.what());
+    fmt::print(stderr, "sharelearn: {}\n", sharelearn::cli::with_flags(error.what()));
     return 2;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "sharelearn: out of memory\n");
     return 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sharelearn: {}\n", error.what());
+    fmt::print(stderr, "sharelearn: {}\n", sharelearn::cli::with_flags(error.what()));
     return 1;
   }
   return 1;

@@ -7,11 +7,6 @@ namespace sharelearn::cli {
 
 std::vector<std::unique_ptr<Method>> all_methods() {
   std::vector<std::unique_ptr<Method>> methods;
-  methods.push_back(shareboost_method());
-  methods.push_back(onevsrest_method());
-  methods.push_back(jointboost_method());
-  methods.push_back(gradboost_method());
-  methods.push_back(adaboost_method());
   methods.push_back(cascade_method());
   methods.push_back(sharing_method());
   methods.push_back(treelasso_method());

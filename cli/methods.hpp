@@ -7,11 +7,6 @@ namespace sharelearn::cli {
 
 class Method;
 
-std::unique_ptr<Method> shareboost_method();
-std::unique_ptr<Method> onevsrest_method();
-std::unique_ptr<Method> jointboost_method();
-std::unique_ptr<Method> gradboost_method();
-std::unique_ptr<Method> adaboost_method();
 std::unique_ptr<Method> cascade_method();
 std::unique_ptr<Method> sharing_method();
 std::unique_ptr<Method> treelasso_method();

@@ -3,33 +3,38 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "sharelearn/pool/pool.hpp"
+#include "sharelearn/run/fields.hpp"
 
 namespace sharelearn {
 
+/// What is unset takes its default (pool_fields() says which).
 struct PoolOptions {
-  std::string name = "columns";           ///< one of pool_names()
-  Index bins = 0;                         ///< stumps: quantile bins a column, 2 to 256; 0: every threshold
-  bool squares = true;                    ///< products: v_i v_i too
-  bool with_columns = false;              ///< products: the columns themselves too
-  Index support = 500;                    ///< kernel: points of the support set, at most the rows
-  std::string support_by = "perceptron";  ///< kernel: perceptron, kmeans or sample
-  double sigma = 0;                       ///< kernel: width; 0: half the median squared distance of rows
-  Index centres = 100;                    ///< pieces: centres, at most the rows
-  Index radii = 10;                       ///< pieces: radii of each centre
-  Index pca = 0;                          ///< pieces: principal components to work on; 0: all columns
-  std::string templates = "7:1008";       ///< patches: SIZE:COUNT of the templates, several by commas
-  Index image_width = 0;                  ///< patches: pixels of an image row; 0: the images are square
-  Index mask_grid = 4;                    ///< patches: grid x grid centres of masks
-  double mask_sigma = 6;                  ///< patches: width of the masks in pixels of a 28-pixel image
-  double mask_support = 0.5;              ///< patches: masks are cut to zero where lower
-  bool deskew = false;                    ///< patches: images are straightened first
-  double contrast = 1;                    ///< patches: PatchOptions::epsilon; 0: no contrast normalisation
+  std::optional<std::string> name = {};        ///< one of pool_names()
+  std::optional<Index> bins = {};              ///< stumps
+  std::optional<bool> squares = {};            ///< products
+  std::optional<bool> with_columns = {};       ///< products
+  std::optional<Index> support = {};           ///< kernel
+  std::optional<std::string> support_by = {};  ///< kernel
+  std::optional<double> sigma = {};            ///< kernel; unset: half the median squared distance of rows
+  std::optional<Index> centres = {};           ///< pieces
+  std::optional<Index> radii = {};             ///< pieces
+  std::optional<Index> pca = {};               ///< pieces; unset: all columns
+  std::optional<std::string> templates = {};   ///< patches
+  std::optional<Index> image_width = {};       ///< patches; unset: the images are square
+  std::optional<double> mask_sigma = {};       ///< patches
+  std::optional<bool> deskew = {};             ///< patches
+  std::optional<double> contrast = {};         ///< patches
 };
+
+/// The table of these options but for image_width, which whoever deforms images needs too; it refers to
+/// `options`.
+FieldTable pool_fields(PoolOptions& options);
 
 /// What pools are built from. `x` is scaled and must outlive the pool.
 struct PoolData {
@@ -42,7 +47,7 @@ struct PoolData {
 const std::vector<std::string>& pool_names();
 
 /// Throws InputError if the name is unknown or the options do not fit the data.
-std::unique_ptr<Pool> make_pool(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
+std::unique_ptr<Pool> make_pool(const PoolData& data, PoolOptions options, std::uint64_t seed,
                                 ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -1,8 +1,14 @@
 // The one exception hierarchy. Every message says what was expected, what was given and where.
+//
+// A message names an option in backticks, as in "`missing` mean fills it in": each front writes it as its
+// users know it (--missing, missing=).
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace sharelearn {
 
@@ -18,10 +24,43 @@ class InputError : public Error {
   using Error::Error;
 };
 
+/// An option that cannot be what it is.
+class OptionError : public InputError {
+ public:
+  /// `problem` says what was expected and what was found; `entry`: the place in a list, from 0.
+  OptionError(std::string option, std::string problem, std::optional<std::size_t> entry = {})
+      : InputError("`" + option + "`: " + problem),
+        option_(std::move(option)),
+        problem_(std::move(problem)),
+        entry_(entry) {}
+  /// The option's value makes no sense beside the data: "`folds` 90: asks for more folds than rows".
+  static OptionError of_value(std::string option, const std::string& value, const std::string& problem) {
+    return {option, value + ": " + problem, "`" + option + "` " + value + ": " + problem};
+  }
+  /// The option has no effect unless `what` holds.
+  static OptionError needing(std::string option, const std::string& what) {
+    return {option, "needs " + what, "`" + option + "` needs " + what};
+  }
+  const std::string& option() const { return option_; }
+  const std::string& problem() const { return problem_; }
+  std::optional<std::size_t> entry() const { return entry_; }
+
+ private:
+  OptionError(std::string option, std::string problem, const std::string& whole)
+      : InputError(whole), option_(std::move(option)), problem_(std::move(problem)) {}
+  std::string option_, problem_;
+  std::optional<std::size_t> entry_;
+};
+
 /// Something outside the caller's input failed: disk full, memory, an interrupted write. Exit code 1.
 class Failure : public Error {
  public:
   using Error::Error;
 };
+
+/// The message with every `name` in backticks that consists of small letters, digits and dashes replaced by
+/// what `spell` makes of it.
+std::string render_options(std::string_view message,
+                           const std::function<std::string(std::string_view name)>& spell);
 
 }  // namespace sharelearn

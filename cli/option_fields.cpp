@@ -1,0 +1,144 @@
+#include "option_fields.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+#include "sharelearn/data/read.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+constexpr Index kMostBytes = Index{1} << 30;
+
+std::string type_name(const Field& field) {
+  if (!field.allowed.empty()) return fmt::format("{}", fmt::join(field.allowed, "|"));
+  if (field.is_file) return "FILE";
+  switch (field.type) {
+    case FieldType::whole:
+      return "N";
+    case FieldType::number:
+      return "NUMBER";
+    case FieldType::numbers:
+      return "NUMBER,..";
+    case FieldType::texts:
+      return "TEXT,..";
+    default:
+      return "TEXT";
+  }
+}
+
+/// A flag that is on by default is shown as its negation; both spellings work.
+void declare_flag(CLI::App& app, const Field& field) {
+  const bool on = field.fallback.is_boolean() && field.fallback.get<bool>();
+  const std::string hidden;
+  const auto shown_group = field.section;
+  app.add_flag_callback(
+         "--" + field.name, [&field] { field.set(true); }, with_flags(field.help))
+      ->group(shown_group);
+  app.add_flag_callback(
+         "--no-" + field.name, [&field] { field.set(false); },
+         fmt::format("Without it (it is {} by default)", on ? "on" : "off"))
+      ->group(on ? shown_group : hidden);
+}
+
+/// Lines of words between blanks and commas, comments left out.
+void read_words(const std::string& path, std::vector<std::vector<std::string>>& words,
+                std::vector<Index>& lines) {
+  const std::vector<char> bytes = read_bytes(path, kMostBytes);
+  std::string_view text(bytes.data(), bytes.size());
+  for (Index line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view rest = text.substr(0, end);
+    rest = rest.substr(0, rest.find('#'));
+    std::vector<std::string> of_line;
+    while (!rest.empty()) {
+      const std::size_t stop = std::min(rest.find_first_of(" \t\r,"), rest.size());
+      if (stop > 0) of_line.emplace_back(rest.substr(0, stop));
+      rest.remove_prefix(std::min(stop + 1, rest.size()));
+    }
+    if (!of_line.empty()) {
+      words.push_back(std::move(of_line));
+      lines.push_back(line);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// One number per word.
+nlohmann::json numbers_in(const Field& field, const std::string& path,
+                          const std::vector<std::vector<std::string>>& words, std::vector<Index>& lines) {
+  nlohmann::json all = nlohmann::json::array();
+  std::vector<Index> line_of_number;
+  for (std::size_t l = 0; l < words.size(); ++l) {
+    for (const std::string& word : words[l]) {
+      try {
+        field.set_text(word);
+      } catch (const OptionError&) {
+        throw InputError(
+            fmt::format("{}, line {}: expected {}, found '{}'", path, lines[l], field.expected(), word));
+      }
+      all.push_back(field.get().front());
+      line_of_number.push_back(lines[l]);
+    }
+  }
+  lines = std::move(line_of_number);
+  return all;
+}
+
+}  // namespace
+
+std::vector<NamedPath> OptionFiles::inputs() const {
+  std::vector<NamedPath> paths;
+  for (const auto& [option, file] : by_option) paths.push_back({option, file.path});
+  return paths;
+}
+
+void OptionFiles::rethrow(const OptionError& error) const {
+  const auto found = by_option.find("--" + error.option());
+  if (found == by_option.end()) throw InputError(with_flags(error.what()));
+  const File& file = found->second;
+  const bool known = error.entry() && *error.entry() < file.lines.size();
+  throw InputError(with_flags(fmt::format("{}{}: {}", file.path,
+                                          known ? fmt::format(", line {}", file.lines[*error.entry()]) : "",
+                                          error.problem())));
+}
+
+void declare_fields(CLI::App& app, const FieldTable& table, OptionFiles& files) {
+  for (const Field& field : table.fields()) {
+    const std::string flag = "--" + field.name;
+    if (field.type == FieldType::flag) {
+      declare_flag(app, field);
+      continue;
+    }
+    const auto take = [&field, &files, flag](const std::string& text) {
+      if (!field.is_file) return field.set_text(text);
+      if (text.empty()) throw OptionError(field.name, "expected a value, found an empty one");
+      files.by_option[flag].path = text;
+    };
+    std::string help = with_flags(field.help);
+    if (!field.needs.empty()) help += fmt::format(" (needs {})", with_flags(field.needs));
+    app.add_option_function<std::string>(flag, take, help)
+        ->type_name(type_name(field))
+        ->default_str(with_flags(field.fallback_text))
+        ->group(field.section);
+  }
+}
+
+void read_files(const FieldTable& table, OptionFiles& files) {
+  for (auto& [option, file] : files.by_option) {
+    const Field& field = *table.find(option.substr(2));
+    std::vector<std::vector<std::string>> words;
+    read_words(file.path, words, file.lines);
+    if (words.empty()) throw InputError(fmt::format("{}: holds no {}", file.path, field.name));
+    field.set(field.type == FieldType::numbers ? numbers_in(field, file.path, words, file.lines)
+                                               : nlohmann::json(words));
+  }
+}
+
+std::string with_flags(std::string_view message) {
+  return render_options(message, [](std::string_view name) { return fmt::format("--{}", name); });
+}
+
+}  // namespace sharelearn::cli

@@ -1,0 +1,45 @@
+// Choosing a point of a path by cross-validation: one mechanism for features, lambdas and levels.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sharelearn/data/split.hpp"
+#include "sharelearn/run/context.hpp"
+
+namespace sharelearn {
+
+/// How the folds' errors choose: the least mean, or the first point of the path (the simplest model) within
+/// one standard error of it.
+enum class ChoiceOfPoint { least, one_standard_error };
+ChoiceOfPoint choice_from(std::string_view name);
+/// "least", "one-standard-error"
+const std::vector<std::string>& choice_names();
+
+struct CrossValidation {
+  std::vector<double> mean;            ///< of each point of the path, simplest model first
+  std::vector<double> standard_error;  ///< of that mean
+  std::size_t best = 0;                ///< the least mean; the simplest on ties
+  std::size_t chosen = 0;
+};
+
+/// Measures of a path learned from split.train on split.test, less is better, one per point; `fold` is for
+/// progress.
+using PathMeasure = std::function<std::vector<double>(const Split& split, const std::string& fold)>;
+
+/// A fold whose path is shorter stays with its last point. Throws Failure if the run was cancelled on the
+/// way.
+CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
+                               ChoiceOfPoint choice, const Context& context);
+
+/// Throws OptionError on a number of folds that leaves nothing to learn from or to judge by.
+void check_folds(Index folds, Index rows);
+
+/// Throws Failure if the run was cancelled while `what` was under way, so that there is no result.
+void require_finished(const Context& context, std::string_view what);
+
+}  // namespace sharelearn

@@ -1,0 +1,61 @@
+// What a fit tells: one report, one kind of round. JSON, tables on a terminal and plots are views of it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/fields.hpp"
+
+namespace sharelearn {
+
+/// A round of a booster, a lambda of a path or a level of a cascade; also what the whole run says of its end.
+/// A method fills in what it has.
+struct Round {
+  std::optional<Index> round;              ///< from 1 on
+  std::optional<nlohmann::json> features;  ///< chosen in this round, as Feature::describe tells them
+  std::optional<double> score;             ///< of the first candidate: a norm of its gradient, or a decrease
+  std::optional<double> objective, loss, penalty;
+  std::optional<double> lambda, mix, phi;  ///< where the path, or the cascade, stands
+  std::optional<double> gap;               ///< bound on the distance to the optimum (relative along a path)
+  std::optional<double> train_error, validation_error, test_error;
+  std::optional<double> coverage;       ///< mean rank of the true class, 0 is best
+  std::optional<double> mean_absolute;  ///< error of a regression
+  std::optional<double> train_task_accuracy, test_task_accuracy;
+  std::optional<Index> features_used, nonzero_rows, nonzero_weights;
+  std::optional<double> gradient_norm, expected_decrease;
+  std::optional<Index> iterations, induction_rounds, steps;
+  std::optional<bool> converged;
+  std::optional<std::string> stop;                        ///< why it ended
+  std::optional<std::vector<std::string>> sharing;        ///< jointboost: classes that share the stump
+  std::optional<std::vector<std::string>> unknown_tasks;  ///< of the test set
+  std::optional<double> seconds;                          ///< since the start
+};
+FieldTable fields(Round& round);
+
+/// Takes over what `last` says of the errors and the objective.
+void lift(const Round& last, Round& end);
+
+struct FitReport {
+  std::string method;
+  nlohmann::json options = nlohmann::json::object();  ///< those in effect
+  Index rows = 0, columns = 0, outputs = 0;           ///< m, d, k of the rows that were learned from
+  Round end;                                          ///< of the model that predicts
+  std::vector<Round> rounds;
+  std::optional<Index> candidates;
+  std::optional<double> lambda_max;
+  std::optional<double> learning_seconds;
+  double seconds = 0;
+  std::int64_t peak_bytes = 0;
+  nlohmann::json cross_validation;                  ///< null: there was none
+  nlohmann::json extra = nlohmann::json::object();  ///< what only one method knows (a bound, sets, regret)
+  std::vector<std::string> warnings;  ///< for a person: solutions above the tolerance and the like
+};
+
+/// The report as one object, by the names of the command line's contract.
+nlohmann::json to_json(const FitReport& report);
+
+}  // namespace sharelearn

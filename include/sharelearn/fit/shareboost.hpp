@@ -1,0 +1,71 @@
+// fit() of ShareBoost ([ShareBoost11], learn/shareboost.hpp) and of its baselines, one against the rest and
+// JointBoost.
+#pragma once
+
+#include "sharelearn/fit/fit.hpp"
+#include "sharelearn/pool/factory.hpp"
+
+namespace sharelearn {
+
+struct ShareBoostFit {
+  static constexpr std::string_view name = "shareboost";
+  static constexpr std::string_view summary =
+      "ShareBoost: few features shared by all classes, chosen greedily, fully corrective";
+
+  CommonFit common = {};
+  std::optional<Index> features = {};
+  std::optional<double> surplus = {};
+  std::optional<double> validation = {};
+  std::optional<Index> patience = {};
+  std::optional<Index> folds = {};
+  std::optional<std::string> choose = {};
+  std::optional<std::string> rule = {};
+  std::optional<Index> shortlist = {};
+  std::optional<std::string> per_round = {};
+  std::optional<bool> diverse = {};
+  std::optional<double> sample = {};
+  std::optional<std::vector<std::vector<std::string>>> groups = {};  ///< columns by name or number
+  std::optional<std::vector<double>> costs = {};
+  std::optional<double> ridge = {};
+  std::optional<double> smooth_l1 = {};
+  std::optional<double> smooth_l1linf = {};
+  std::optional<double> beta = {};
+  std::optional<double> round_tolerance = {};
+  std::optional<Index> deform = {};
+  PoolOptions pool = {};
+};
+FieldTable fields(ShareBoostFit& options);
+Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& context,
+           const FitObserver& after_round = {});
+
+/// One against the rest: every class chooses features of its own.
+struct OneVsRestFit {
+  static constexpr std::string_view name = "onevsrest";
+  static constexpr std::string_view summary =
+      "One against the rest: each class chooses features of its own, greedily, fully corrective";
+
+  CommonFit common = {};
+  std::optional<Index> features = {};
+  std::optional<Index> folds = {};
+  std::optional<std::string> choose = {};
+  std::optional<double> ridge = {};
+  PoolOptions pool = {};
+};
+FieldTable fields(OneVsRestFit& options);
+Fitted fit(const FitData& data, const OneVsRestFit& options, const Context& context,
+           const FitObserver& after_round = {});
+
+struct JointBoostFit {
+  static constexpr std::string_view name = "jointboost";
+  static constexpr std::string_view summary =
+      "JointBoost: GentleBoost whose stumps are shared by sets of classes";
+
+  CommonFit common = {};
+  std::optional<Index> rounds = {};
+  std::optional<Index> bins = {};
+};
+FieldTable fields(JointBoostFit& options);
+Fitted fit(const FitData& data, const JointBoostFit& options, const Context& context,
+           const FitObserver& after_round = {});
+
+}  // namespace sharelearn

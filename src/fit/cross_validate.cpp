@@ -1,0 +1,65 @@
+#include "sharelearn/fit/cross_validate.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+
+const std::vector<std::string>& choice_names() {
+  static const std::vector<std::string> names = {"least", "one-standard-error"};
+  return names;
+}
+
+ChoiceOfPoint choice_from(std::string_view name) {
+  return name == choice_names().front() ? ChoiceOfPoint::least : ChoiceOfPoint::one_standard_error;
+}
+
+CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
+                               ChoiceOfPoint choice, const Context& context) {
+  std::vector<std::vector<double>> of_folds;
+  std::size_t points = 0;
+  for (const Split& split : splits) {
+    of_folds.push_back(measure(split, fmt::format("fold {} of {}", of_folds.size() + 1, splits.size())));
+    require_finished(context, "cross-validation");
+    points = std::max(points, of_folds.back().size());
+  }
+  CrossValidation result;
+  const auto folds = static_cast<double>(of_folds.size());
+  for (std::size_t p = 0; p < points; ++p) {
+    const auto at = [&](const std::vector<double>& path) { return path[std::min(p, path.size() - 1)]; };
+    double sum = 0, squares = 0;
+    for (const auto& path : of_folds) sum += at(path);
+    const double mean = sum / folds;
+    for (const auto& path : of_folds) squares += (at(path) - mean) * (at(path) - mean);
+    result.mean.push_back(mean);
+    result.standard_error.push_back(std::sqrt(squares / (folds * std::max(folds - 1, 1.0))));
+  }
+  if (points == 0) return result;
+  result.best = static_cast<std::size_t>(std::min_element(result.mean.begin(), result.mean.end()) -
+                                         result.mean.begin());
+  const double bar = result.mean[result.best] +
+                     (choice == ChoiceOfPoint::one_standard_error ? result.standard_error[result.best] : 0.0);
+  result.chosen = static_cast<std::size_t>(
+      std::find_if(result.mean.begin(), result.mean.end(), [&](double e) { return e <= bar; }) -
+      result.mean.begin());
+  return result;
+}
+
+void check_folds(Index folds, Index rows) {
+  if (folds == 1)
+    throw OptionError::of_value("folds", "1", "leaves nothing to learn from: name 2 or more, or none");
+  if (folds > rows) {
+    throw OptionError::of_value("folds", std::to_string(folds),
+                                fmt::format("asks for more folds than the {} rows of the data", rows));
+  }
+}
+
+void require_finished(const Context& context, std::string_view what) {
+  if (context.monitor.cancelled()) throw Failure(fmt::format("cancelled during {}: there is no model", what));
+}
+
+}  // namespace sharelearn

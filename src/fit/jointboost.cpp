@@ -1,0 +1,122 @@
+// fit() of JointBoost.
+#include "sharelearn/learn/jointboost.hpp"
+
+#include <map>
+
+#include "fit/common.hpp"
+#include "sharelearn/fit/shareboost.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
+
+namespace sharelearn {
+namespace {
+
+/// The sum of rounds as weights on stumps: a - b on the classes that share one, b and k_c in the bias. A
+/// stump chosen again adds to its weights.
+class Path {
+ public:
+  Path(const StumpPool& pool, std::shared_ptr<LinearModel> model)
+      : pool_(pool), model_(std::move(model)), bias_(model_->names.size(), 0.0) {
+    model_->stages.push_back({{}, {}, bias_, 0, 0});
+  }
+
+  void add(const JointBoostRound& round) {
+    const auto [at, is_new] = place_.try_emplace(round.candidate, place_.size());
+    if (is_new) {
+      model_->features.push_back(pool_.feature(round.candidate));
+      weights_.resize(weights_.size() + bias_.size(), 0.0);
+    }
+    for (std::size_t c = 0; c < bias_.size(); ++c) bias_[c] += round.constant[c];
+    for (const std::int32_t c : round.sharing) {
+      const auto output = static_cast<std::size_t>(c);
+      weights_[at->second * bias_.size() + output] += round.below - round.above;
+      bias_[output] += round.above;
+    }
+    Stage stage{{}, weights_, bias_, std::ssize(place_), static_cast<double>(model_->stages.size())};
+    for (Index column = 0; column < std::ssize(place_); ++column) stage.columns.push_back(column);
+    model_->stages.push_back(std::move(stage));
+    model_->stage = std::ssize(model_->stages) - 1;
+  }
+  Grid<double> scores(PathEvaluator& rows) const { return rows.scores(model_->features, weights_, bias_); }
+
+ private:
+  const StumpPool& pool_;
+  std::shared_ptr<LinearModel> model_;
+  std::map<Index, std::size_t> place_;
+  std::vector<double> weights_, bias_;
+};
+
+Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_round) {
+  const Context& context = data.context;
+  const Classes classes = classes_of(*data.train);
+  const Scaling scaling = Scaling::fit(data.train->x, scaling_from(*o.common.scale), context.threads);
+  Matrix scaled = data.train->x;
+  scaling.apply(scaled, context.threads);
+  const StumpPool pool(scaled, *o.bins, context.threads);
+  if (pool.candidates() == 0) throw InputError("jointboost: every column is constant, there is no stump");
+  const auto model = model_over({}, classes.names, *data.train, scaling);
+  Path path(pool, model);
+  std::optional<PathEvaluator> test;
+  if (data.test) test.emplace(**data.test, scaling, classes.names, context.threads);
+
+  Fitted fitted;
+  FitReport& report = fitted.report;
+  const auto after = [&](const JointBoostResult& so_far, const Grid<double>& scores) {
+    const JointBoostRound& last = so_far.rounds.back();
+    path.add(last);
+    Round round;
+    round.round = std::ssize(so_far.rounds);
+    round.objective = round.loss = last.loss;
+    round.penalty = 0;
+    round.score = last.score;
+    round.features_used = std::ssize(model->features);
+    round.seconds = last.seconds;
+    round.features = {pool.feature(last.candidate)->describe(data.train->column_names)};
+    round.sharing.emplace();
+    for (const std::int32_t c : last.sharing)
+      round.sharing->push_back(classes.names[static_cast<std::size_t>(c)]);
+    const ClassMetrics on_train = class_metrics(scores, classes.of_row, data.train->weight);
+    const ClassMetrics shown =
+        test ? class_metrics(path.scores(*test), test->truth(), test->weights()) : on_train;
+    round.train_error = on_train.error;
+    if (test) round.test_error = shown.error;
+    round.coverage = shown.coverage;
+    context.monitor.progress("rounds", std::ssize(so_far.rounds), *o.rounds, "");
+    lift(round, report.end);
+    report.rounds.push_back(std::move(round));
+    return observed(after_round, report.rounds.back());
+  };
+  jointboost(pool, classes, row_weights(*data.train, o.common, &classes), {.rounds = *o.rounds}, context,
+             after);
+  report.candidates = pool.candidates();
+  add_sparsity(*model, report.end);
+  fitted.model = model;
+  return fitted;
+}
+
+}  // namespace
+
+FieldTable fields(JointBoostFit& o) {
+  FieldTable table;
+  table.section("Size of the model");
+  table.add("rounds", o.rounds, "Stumps to add").above(0).otherwise(20);
+  table
+      .add("bins", o.bins,
+           "Quantile bins per column whose borders are the thresholds, 2 to 256; 0: every threshold")
+      .between(0, 256)
+      .otherwise(0);
+  table.append(common_fields(o.common, {.bias = false}));
+  return table;
+}
+
+Fitted fit(const FitData& data, const JointBoostFit& options, const Context& context,
+           const FitObserver& after_round) {
+  JointBoostFit o = options;
+  const FieldTable table = fields(o);
+  return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    if (!o.common.scale) o.common.scale = "minmax";
+    return learn(o, prepared, after_round);
+  });
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,163 @@
+// fit() of one against the rest.
+#include "sharelearn/learn/onevsrest.hpp"
+
+#include <algorithm>
+
+#include "fit/common.hpp"
+#include "sharelearn/data/split.hpp"
+#include "sharelearn/fit/cross_validate.hpp"
+#include "sharelearn/fit/shareboost.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr double kTolerance = 1e-8;
+
+/// A run over some rows and what it gave.
+struct Run {
+  Run(const OneVsRestFit& o, const Dataset& rows, const std::vector<std::string>& names,
+      const Context& context)
+      : classes(classes_of(rows, names)),
+        scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads)),
+        scaled(rows.x) {
+    scaling.apply(scaled, context.threads);
+    pool = make_pool({scaled, classes.of_row, classes.count()}, o.pool, context.seed, context.threads);
+    ShareBoostOptions options{.features = std::min(*o.features, pool->candidates()),
+                              .bias = *o.common.bias,
+                              .penalty = {.ridge = *o.ridge}};
+    options.corrective.tolerance = *o.common.tolerance;
+    features = options.features;
+    result = one_vs_rest(*pool, classes, row_weights(rows, o.common, &classes), options, context);
+  }
+  /// Of the model after each round, from round 0 on.
+  std::vector<ClassMetrics> metrics_on(const Dataset& rows, ThreadPool& threads) const {
+    PathEvaluator evaluator(rows, scaling, classes.names, threads);
+    std::vector<ClassMetrics> all;
+    for (const OneVsRestStage& stage : result.stages) {
+      const std::vector<FeaturePtr> used(result.features.begin(),
+                                         result.features.begin() + std::ssize(stage.features));
+      all.push_back(class_metrics(evaluator.scores(used, stage.weights, stage.bias), evaluator.truth(),
+                                  evaluator.weights()));
+    }
+    return all;
+  }
+  Classes classes;
+  Scaling scaling;
+  Matrix scaled;
+  std::unique_ptr<Pool> pool;
+  Index features = 0;
+  OneVsRestResult result;
+};
+
+std::shared_ptr<LinearModel> model_of(const Run& run, const Dataset& train) {
+  auto model = model_over(run.result.features, run.classes.names, train, run.scaling);
+  for (const OneVsRestStage& from : run.result.stages) {
+    const Index features = std::ssize(from.features);
+    Stage stage{{}, from.weights, from.bias, features, static_cast<double>(features)};
+    for (Index column = 0; column < features * run.pool->width(); ++column) stage.columns.push_back(column);
+    model->stages.push_back(std::move(stage));
+  }
+  model->stage = std::ssize(model->stages) - 1;
+  return model;
+}
+
+Round round_of(const OneVsRestResult& result, std::size_t at, const std::vector<std::string>& names) {
+  const OneVsRestStage& stage = result.stages[at];
+  const std::vector<FeaturePtr> so_far(result.features.begin(),
+                                       result.features.begin() + std::ssize(stage.features));
+  Round round;
+  round.round = static_cast<Index>(at);
+  round.features = described(so_far, at > 0 ? result.stages[at - 1].features.size() : 0, names);
+  round.features_used = std::ssize(stage.features);
+  round.objective = stage.loss + stage.penalty;
+  round.loss = stage.loss;
+  round.penalty = stage.penalty;
+  round.score = stage.score;
+  round.seconds = stage.seconds;
+  return round;
+}
+
+Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
+  const Context& context = data.context;
+  const Classes classes = classes_of(*data.train);
+  Fitted fitted;
+  FitReport& report = fitted.report;
+  const Run run(o, *data.train, classes.names, context);
+  o.features = run.features;
+  const auto on_train = run.metrics_on(*data.train, context.threads);
+  const auto shown = data.test ? run.metrics_on(**data.test, context.threads) : on_train;
+  for (std::size_t at = 0; at < on_train.size(); ++at) {
+    Round round = round_of(run.result, at, data.train->column_names);
+    round.train_error = on_train[at].error;
+    if (data.test) round.test_error = shown[at].error;
+    round.coverage = shown[at].coverage;
+    lift(round, report.end);
+    if (at == 0) continue;  // before the first choice
+    report.rounds.push_back(std::move(round));
+    observed(after_round, report.rounds.back());
+  }
+  report.candidates = run.pool->candidates();
+  const auto model = model_of(run, *data.train);
+  if (*o.folds > 0) {
+    check_folds(*o.folds, data.train->rows());
+    const std::vector<Split> splits =
+        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed);
+    const auto measure = [&](const Split& split, const std::string&) {
+      const Run fold(o, select_rows(*data.train, split.train), classes.names, context);
+      std::vector<double> errors;
+      for (const ClassMetrics& metrics :
+           fold.metrics_on(select_rows(*data.train, split.test), context.threads))
+        errors.push_back(metrics.error);
+      return errors;
+    };
+    const CrossValidation chosen = cross_validate(splits, measure, choice_from(*o.choose), context);
+    report.cross_validation = chosen.mean;
+    model->stage = std::min<Index>(static_cast<Index>(chosen.chosen), model->stage);
+    if (model->stage > 0) lift(report.rounds[static_cast<std::size_t>(model->stage) - 1], report.end);
+  }
+  add_sparsity(*model, report.end);
+  fitted.model = model;
+  return fitted;
+}
+
+}  // namespace
+
+FieldTable fields(OneVsRestFit& o) {
+  FieldTable table;
+  table.section("Size of the model, and choosing it");
+  table.add("features", o.features, "Features that each class chooses, at most").above(0).otherwise(5);
+  table.add("folds", o.folds, "Choose the number of features by cross-validation over this many folds")
+      .between(0, 100)
+      .otherwise(0);
+  table
+      .add("choose", o.choose,
+           "Which number the folds choose: the least error, or the fewest within one standard error")
+      .choices(choice_names())
+      .otherwise("least")
+      .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
+  table.section("Penalties");
+  table.add("ridge", o.ridge, "Weight of the sum of squared weights").at_least(0).otherwise(0.0);
+  table.append(pool_fields(o.pool));
+  table.section("Images");
+  table.add("image-width", o.pool.image_width, "Pixels per image row")
+      .at_least(0)
+      .otherwise_text("square images")
+      .when("`pool` patches", [&o] { return o.pool.name.value_or("") == "patches"; });
+  table.append(common_fields(o.common, {.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)}));
+  return table;
+}
+
+Fitted fit(const FitData& data, const OneVsRestFit& options, const Context& context,
+           const FitObserver& after_round) {
+  OneVsRestFit o = options;
+  const FieldTable table = fields(o);
+  return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    if (!o.common.scale) o.common.scale = default_scale(o.pool);
+    if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    return learn(o, prepared, after_round);
+  });
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,433 @@
+#include "sharelearn/fit/shareboost.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "fit/common.hpp"
+#include "sharelearn/data/split.hpp"
+#include "sharelearn/fit/cross_validate.hpp"
+#include "sharelearn/fit/target.hpp"
+#include "sharelearn/learn/shareboost.hpp"
+#include "sharelearn/loss/multiclass_logistic.hpp"
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/model/path_evaluator.hpp"
+#include "sharelearn/transform/deform.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr double kMargin = 1;  // eqn (3) of [ShareBoost11]
+constexpr double kTolerance = 1e-8;
+
+/// "3" candidates per round, or "3%" of those chosen so far, at least one.
+struct PerRound {
+  Index count = 1;
+  double share = 0;
+};
+
+PerRound per_round_from(const std::string& text) {
+  const bool is_share = text.ends_with('%');
+  double value = 0;
+  const char* end = text.data() + text.size() - (is_share ? 1 : 0);
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool fits = error == std::errc() && stop == end && value > 0 &&
+                    (is_share ? value <= 100 : value == static_cast<double>(static_cast<Index>(value)));
+  if (!fits)
+    throw OptionError("per-round",
+                      fmt::format("expected a number above 0, or a part as in 3%, found '{}'", text));
+  return is_share ? PerRound{1, value / 100} : PerRound{static_cast<Index>(value), 0};
+}
+
+/// A column by its name, or a candidate by its number.
+Index candidate_from(const std::string& word, std::size_t group, const std::vector<std::string>& names,
+                     Index candidates) {
+  const auto name = std::find(names.begin(), names.end(), word);
+  if (name != names.end()) return name - names.begin();
+  Index number = -1;
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || stop != word.data() + word.size() || number < 0 || number >= candidates) {
+    throw OptionError("groups",
+                      fmt::format("expected the name of a column or a number from 0 to {}, found '{}'",
+                                  candidates - 1, word),
+                      group);
+  }
+  return number;
+}
+
+ChoiceRule rule_from(std::string_view name) {
+  if (name == "line") return ChoiceRule::line;
+  if (name == "column") return ChoiceRule::column;
+  if (name == "exact") return ChoiceRule::exact;
+  return ChoiceRule::gradient;
+}
+
+std::string_view text_of(ShareBoostStop stop, bool groups) {
+  switch (stop) {
+    case ShareBoostStop::all_features:
+      return "all features asked for";
+    case ShareBoostStop::no_gain:
+      return groups ? "no group that fits lowers the loss any more" : "no candidate lowers the loss any more";
+    case ShareBoostStop::no_candidate:
+      return "no candidate is left";
+    case ShareBoostStop::cancelled:
+      return "cancelled";
+    case ShareBoostStop::observer:
+      return "the validation error went down no more";
+  }
+  return "";
+}
+
+ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
+                                  const std::vector<std::string>& column_names) {
+  ShareBoostOptions options;
+  options.features = std::min(*o.features, pool.candidates());
+  options.surplus = *o.surplus;
+  options.bias = *o.common.bias;
+  options.norm = *o.rule == "gradient-l2" ? Norm::l2 : Norm::l1;
+  options.rule = rule_from(*o.rule);
+  options.shortlist = o.shortlist.value_or(options.shortlist);
+  const PerRound per_round = per_round_from(*o.per_round);
+  options.per_round = per_round.count;
+  options.per_round_share = per_round.share;
+  options.diverse = o.diverse.value_or(false);
+  options.sample = *o.sample;
+  for (std::size_t group = 0; o.groups && group < o.groups->size(); ++group) {
+    auto& members = options.groups.members.emplace_back();
+    for (const std::string& word : (*o.groups)[group]) {
+      members.push_back(candidate_from(word, group, column_names, pool.candidates()));
+    }
+  }
+  if (o.costs) (o.groups ? options.groups.cost : options.cost) = *o.costs;
+  options.penalty = {.ridge = *o.ridge, .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
+  options.corrective.tolerance = *o.common.tolerance;
+  options.corrective.relative_gradient = *o.round_tolerance;
+  return options;
+}
+
+/// The rows of a run with their deformed copies, scaling, pool and loss.
+struct Problem {
+  Problem(const ShareBoostFit& o, Rows part, const std::vector<std::string>& class_names,
+          const Context& context)
+      : rows(std::move(part)) {
+    if (*o.deform > 0) {
+      rows = Rows(deform(
+          *rows, {.copies = *o.deform, .image_width = o.pool.image_width.value_or(0), .seed = context.seed},
+          context.threads));
+    }
+    classes = classes_of(*rows, class_names);
+    scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads);
+    scaled = rows->x;
+    scaling.apply(scaled, context.threads);
+    pool = make_pool({scaled, classes.of_row, classes.count()}, o.pool, context.seed, context.threads);
+    loss = std::make_unique<MulticlassLogistic>(classes.of_row, classes.count(),
+                                                row_weights(*rows, o.common, &classes), kMargin);
+    const std::vector<std::string> none;
+    options = learner_options(o, *pool, *o.pool.name == "columns" ? rows->column_names : none);
+  }
+  Rows rows;
+  Classes classes;
+  Scaling scaling;
+  Matrix scaled;
+  std::unique_ptr<Pool> pool;
+  std::unique_ptr<Loss> loss;
+  ShareBoostOptions options;
+};
+
+Grid<double> scores_on(PathEvaluator& rows, const ShareBoostResult& path) {
+  return rows.scores(path.features, path.stages.back().weights, path.stages.back().bias);
+}
+
+double error_on(PathEvaluator& rows, const ShareBoostResult& path) {
+  return error_rate(scores_on(rows, path), rows.truth(), rows.weights());
+}
+
+/// Errors on the rows of split.test of a path learned without them: with one feature, two ... Between two
+/// rounds it is the model of the round before that has at most so many features. Empty where no feature was
+/// worth choosing.
+std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, const Classes& classes,
+                                 const Split& split, const std::string& fold, const Context& context) {
+  Problem problem(o, Rows(select_rows(train, split.train)), classes.names, context);
+  const Dataset test = select_rows(train, split.test);
+  PathEvaluator held_out(test, problem.scaling, classes.names, context.threads);
+  std::vector<double> errors;
+  shareboost(*problem.pool, *problem.loss, problem.options, context,
+             [&](const ShareBoostResult& so_far, const Grid<double>&) {
+               errors.resize(so_far.chosen.size(), errors.empty() ? 1.0 : errors.back());
+               errors.back() = error_on(held_out, so_far);
+               context.monitor.progress(fold, std::ssize(so_far.chosen), problem.options.features, "");
+               return true;
+             });
+  return errors.empty() ? std::vector<double>{1.0} : errors;
+}
+
+/// The number of features that cross-validation chooses.
+Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Classes& classes,
+                      const Context& context, FitReport& report) {
+  check_folds(*o.folds, train.rows());
+  const std::vector<Split> splits =
+      stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed);
+  const auto measure = [&](const Split& split, const std::string& fold) {
+    return errors_along(o, train, classes, split, fold, context);
+  };
+  const CrossValidation result = cross_validate(splits, measure, choice_from(*o.choose), context);
+  report.cross_validation = result.mean;
+  return static_cast<Index>(result.chosen) + 1;
+}
+
+/// Rows held out to see when more features stop helping.
+class Validation {
+ public:
+  Validation(const ShareBoostFit& o, const Dataset& train, const Classes& classes, const Context& context)
+      : patience_(*o.patience), split_(stratified_holdout(classes.of_row, *o.validation, context.seed)) {
+    if (split_.test.empty() || split_.train.empty()) {
+      throw OptionError::of_value("validation", fmt::format("{}", *o.validation),
+                                  fmt::format("of {} rows leaves an empty part", train.rows()));
+    }
+    rows_ = select_rows(train, split_.test);
+  }
+  const std::vector<Index>& training_rows() const { return split_.train; }
+  const Dataset& rows() const { return rows_; }
+  /// Takes the error after one more round; false when `patience` features brought nothing.
+  bool go_on(double error, Index features) {
+    if (error < least_) {
+      least_ = error;
+      best_ = features;
+    }
+    return features - best_ < patience_;
+  }
+  Index best() const { return best_; }
+
+ private:
+  Index patience_;
+  Split split_;
+  Dataset rows_;
+  double least_ = 2;
+  Index best_ = 0;
+};
+
+Round round_of(const ShareBoostResult& path, const std::vector<std::string>& names) {
+  const ShareBoostStage& stage = path.stages.back();
+  Round round;
+  round.round = std::ssize(path.stages) - 1;
+  round.features = described(path.features, path.features.size() - stage.candidates.size(), names);
+  round.score = stage.score;
+  round.objective = stage.report.objective;
+  round.loss = stage.report.loss;
+  round.penalty = stage.report.penalty;
+  round.features_used = std::ssize(path.chosen);
+  round.gradient_norm = stage.report.gradient_norm;
+  round.expected_decrease = stage.report.expected_decrease;
+  round.iterations = stage.report.iterations;
+  round.seconds = stage.seconds;
+  return round;
+}
+
+std::shared_ptr<LinearModel> model_of(const ShareBoostResult& path, const Problem& problem) {
+  auto model = model_over(path.features, problem.classes.names, *problem.rows, problem.scaling);
+  Index features = 0;
+  for (const ShareBoostStage& from : path.stages) {
+    features += std::ssize(from.candidates);
+    Stage stage{{}, from.weights, from.bias, features, static_cast<double>(features)};
+    const Index columns = std::ssize(from.weights) / problem.classes.count();
+    for (Index column = 0; column < columns; ++column) stage.columns.push_back(column);
+    model->stages.push_back(std::move(stage));
+  }
+  model->stage = std::ssize(model->stages) - 1;
+  return model;
+}
+
+/// Errors of the model so far on the training rows, and on the test and validation rows where there are any.
+class ErrorMeter {
+ public:
+  ErrorMeter(const Problem& problem, const Dataset* test, const Validation* validation, ThreadPool& threads)
+      : problem_(problem) {
+    if (test != nullptr) test_.emplace(*test, problem.scaling, problem.classes.names, threads);
+    if (validation != nullptr)
+      validation_.emplace(validation->rows(), problem.scaling, problem.classes.names, threads);
+  }
+  void measure(const ShareBoostResult& path, const Grid<double>& scores, Round& into) {
+    const std::vector<double>& weights = problem_.rows->weight;
+    into.train_error = error_rate(scores, problem_.classes.of_row, weights);
+    if (validation_) into.validation_error = error_on(*validation_, path);
+    if (!test_) {
+      into.coverage = coverage(scores, problem_.classes.of_row, weights);
+      return;
+    }
+    const Grid<double> of_test = scores_on(*test_, path);
+    into.test_error = error_rate(of_test, test_->truth(), test_->weights());
+    into.coverage = coverage(of_test, test_->truth(), test_->weights());
+  }
+
+ private:
+  const Problem& problem_;
+  std::optional<PathEvaluator> test_, validation_;
+};
+
+std::string note_of(const Round& round) {
+  return fmt::format("{} error {:.4f}", round.test_error ? "test" : "train",
+                     round.test_error ? *round.test_error : *round.train_error);
+}
+
+void report_end(const ShareBoostResult& path, const LinearModel& model, bool groups, FitReport& report) {
+  const ShareBoostStage& end = path.stages[static_cast<std::size_t>(model.stage)];
+  report.extra["start"] = {{"objective", path.stages.front().report.objective},
+                           {"gradient_norm", path.stages.front().report.gradient_norm}};
+  for (const Round& round : report.rounds) {
+    if (*round.features_used > model.stages[static_cast<std::size_t>(model.stage)].features) break;
+    lift(round, report.end);
+  }
+  report.end.objective = end.report.objective;
+  report.end.loss = end.report.loss;
+  report.end.penalty = end.report.penalty;
+  report.end.converged = end.report.converged;
+  report.end.stop = text_of(path.stop, groups);
+  add_sparsity(model, report.end);
+}
+
+Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
+  const Context& context = data.context;
+  const Classes all = classes_of(*data.train);
+  Fitted fitted;
+  FitReport& report = fitted.report;
+  const Index chosen_by_folds = *o.folds > 0 ? choose_by_folds(o, *data.train, all, context, report) : 0;
+  std::optional<Validation> validation;
+  if (*o.validation > 0) validation.emplace(o, *data.train, all, context);
+
+  Problem problem(
+      o, validation ? Rows(select_rows(*data.train, validation->training_rows())) : Rows(*data.train),
+      all.names, context);
+  report.rows = validation ? std::ssize(validation->training_rows()) : data.train->rows();
+  o.features = problem.options.features;
+  ErrorMeter errors(problem, data.test_data(), validation ? &*validation : nullptr, context.threads);
+  const ShareBoostResult path =
+      shareboost(*problem.pool, *problem.loss, problem.options, context,
+                 [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
+                   Round round = round_of(so_far, problem.rows->column_names);
+                   errors.measure(so_far, scores, round);
+                   context.monitor.progress("features", std::ssize(so_far.chosen), problem.options.features,
+                                            note_of(round));
+                   const bool go_on =
+                       !validation || validation->go_on(*round.validation_error, std::ssize(so_far.chosen));
+                   report.rounds.push_back(std::move(round));
+                   return observed(after_round, report.rounds.back()) && go_on;
+                 });
+
+  auto model = model_of(path, problem);
+  if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
+  if (validation && validation->best() > 0) model->use_features(validation->best());
+  report.candidates = problem.pool->candidates();
+  if (report.rounds.empty()) {
+    errors.measure(path, constant_scores(problem.rows->rows(), all.count(), path.stages.front().bias),
+                   report.end);
+  }
+  report_end(path, *model, o.groups.has_value(), report);
+  fitted.model = model;
+  return fitted;
+}
+
+}  // namespace
+
+FieldTable fields(ShareBoostFit& o) {
+  FieldTable table;
+  table.section("Size of the model, and choosing it");
+  table.add("features", o.features, "Features to choose, at most; every smaller number is kept in the model")
+      .above(0)
+      .otherwise(20);
+  table.add("folds", o.folds, "Choose the number of features by cross-validation over this many folds")
+      .between(0, 100)
+      .otherwise(0)
+      .when("no `validation`: one of the two chooses", [&o] { return o.validation.value_or(0) == 0; });
+  table
+      .add("choose", o.choose,
+           "Which number the folds choose: the least error, or the fewest within one standard error")
+      .choices(choice_names())
+      .otherwise("least")
+      .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
+  table.add("validation", o.validation, "Fraction of the training rows that decide when to stop")
+      .between(0, 0.9)
+      .otherwise(0.0);
+  table.add("patience", o.patience, "Features without a lower validation error before stopping")
+      .above(0)
+      .otherwise(20)
+      .when("`validation`", [&o] { return o.validation.value_or(0) > 0; });
+  table.section("Penalties");
+  table
+      .add("ridge", o.ridge,
+           "Weight of the sum of squared weights; 0 can be slow and overfit once the classes separate")
+      .at_least(0)
+      .otherwise(0.0);
+  table.add("smooth-l1", o.smooth_l1, "Weight of the smoothed sum of magnitudes").at_least(0).otherwise(0.0);
+  table
+      .add("smooth-l1linf", o.smooth_l1linf, "Weight of the smoothed sum of each feature's largest magnitude")
+      .at_least(0)
+      .otherwise(0.0);
+  table.add("beta", o.beta, "Sharpness of the smoothed penalties").between(1, 1e6).otherwise(10.0);
+  table.section("Choosing features");
+  table
+      .add("rule", o.rule,
+           "What makes a candidate the best: the l1 or l2 norm of its gradient, or the decrease of the loss "
+           "along it, with "
+           "the best new column, or after correcting all weights")
+      .choices({"gradient", "gradient-l2", "line", "column", "exact"})
+      .otherwise("gradient");
+  table.add("shortlist", o.shortlist, "Candidates that the slower rules try; 0: all")
+      .at_least(0)
+      .otherwise(32)
+      .when("`rule` line, column or exact",
+            [&o] { return !o.rule.value_or("gradient").starts_with("gradient"); });
+  table
+      .add("surplus", o.surplus,
+           "Select (1 + F) x features, then prune the least useful. Try 0.5; 2-3 times slower")
+      .between(0, 10)
+      .otherwise(0.0);
+  table
+      .add("per-round", o.per_round,
+           "Candidates (or groups) per round, or a part of those chosen so far, as in 3%")
+      .otherwise("1");
+  table.add("diverse", o.diverse, "With several per round: avoid near-duplicates")
+      .otherwise(false)
+      .when("several candidates per round: give `per-round` too",
+            [&o] { return o.per_round.value_or("1") != "1"; });
+  table.add("sample", o.sample, "Part of the pool that a round looks at, drawn anew for each round")
+      .between(1e-6, 1)
+      .otherwise(1.0);
+  table.add("groups", o.groups, "File of groups that enter together: one line of columns per group")
+      .from_file();
+  table
+      .add("costs", o.costs,
+           "File of costs, one per group (without groups: one per candidate); scores are divided by them")
+      .above(0)
+      .from_file();
+  table
+      .add("round-tolerance", o.round_tolerance,
+           "End a round's correction when its gradient has fallen to this part; 0: by `tolerance` only")
+      .between(0, 1)
+      .otherwise(0.0);
+  table.append(pool_fields(o.pool));
+  table.section("Images");
+  table.add("image-width", o.pool.image_width, "Pixels per image row")
+      .at_least(0)
+      .otherwise_text("square images")
+      .when("`pool` patches or `deform`",
+            [&o] { return o.pool.name.value_or("") == "patches" || o.deform.value_or(0) > 0; });
+  table.add("deform", o.deform, "Deformed copies of each training image to learn from as well")
+      .between(0, 1000)
+      .otherwise(0);
+  table.append(common_fields(o.common, {.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)}));
+  return table;
+}
+
+Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& context,
+           const FitObserver& after_round) {
+  ShareBoostFit o = options;
+  const FieldTable table = fields(o);
+  return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    if (!o.common.scale) o.common.scale = default_scale(o.pool);
+    if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    return learn(o, prepared, after_round);
+  });
+}
+
+}  // namespace sharelearn
