@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <new>
@@ -11,6 +12,7 @@
 #include "command.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/instructions.hpp"
 #include "sharelearn/run/memory.hpp"
 #include "suggest.hpp"
 
@@ -168,6 +170,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   try {
+    if (const char* name = std::getenv("SHARELEARN_INSTRUCTIONS")) sharelearn::limit_instructions(name);
     for (std::size_t c = 0; c < commands.size(); ++c) {
       if (parsers[c]->parsed()) return commands[c]->run();
     }

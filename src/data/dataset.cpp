@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "data/name_list.hpp"
+#include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -210,14 +211,17 @@ constexpr double kLargestSum = 1e100;
 
 /// The sum of weights that can be used.
 double checked_sum(std::span<const double> weights, const std::string& source) {
-  double sum = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
       throw InputError(fmt::format("{}: row {} has the weight {}, but a weight is a number of at least 0",
                                    source, i + 1, weights[i]));
     }
-    sum += weights[i];
   }
+  const double sum = serial_sum(std::ssize(weights), [&](RowRange block) {
+    double part = 0;
+    for (Index i = block.begin; i < block.end; ++i) part += weights[static_cast<std::size_t>(i)];
+    return part;
+  });
   if (!(sum > 0)) throw InputError(fmt::format("{}: all rows have weight 0", source));
   if (sum > kLargestSum) {
     throw InputError(fmt::format("{}: the weights sum to {:g}, more than {:g}: divide them all by one number",
@@ -360,7 +364,11 @@ std::vector<double> normalised_weights(const Dataset& data, const Classes* balan
     return weights;
   }
   std::vector<double> total(balanced->names.size(), 0.0);
-  for (std::size_t i = 0; i < rows; ++i) total[static_cast<std::size_t>(balanced->of_row[i])] += weights[i];
+  serial_sum(data.rows(), total, [&](RowRange block, std::span<double> sums) {
+    for (auto i = static_cast<std::size_t>(block.begin); i < static_cast<std::size_t>(block.end); ++i) {
+      sums[static_cast<std::size_t>(balanced->of_row[i])] += weights[i];
+    }
+  });
   const auto classes =
       static_cast<double>(std::ranges::count_if(total, [](double of_class) { return of_class > 0; }));
   for (std::size_t i = 0; i < rows; ++i) {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/fixed_width.hpp"
 #include "kernels/kernels.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,70 +17,67 @@ namespace sharelearn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Loads of x as the accumulator's type.
-template <class D>
-HWY_INLINE hn::Vec<D> load_as(D d, const float* p) {
-  if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
-    return hn::LoadU(d, p);
-  } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), p));
-  }
+/// Totals of a pair, in double precision: what lane l of a sum in T comes to is added to total l % 8.
+constexpr Index kTotals = kWidth<double>;
+
+/// Adds a register that holds the lanes from `first` on.
+HWY_INLINE void add_lanes(Register<double> d, hn::Vec<Register<double>> v, Index first, double* totals) {
+  hn::StoreU(hn::Add(hn::LoadU(d, totals + first), v), d, totals + first);
 }
 
-/// A pair's totals are kept in double precision, as many of them as fill a vector.
-template <class D>
-constexpr Index kTotals = std::max<Index>(1, static_cast<Index>(hn::MaxLanes(D()) * sizeof(hn::TFromD<D>) /
-                                                                sizeof(double)));
-
-HWY_INLINE void add_lanes(hn::ScalableTag<double> d, hn::Vec<hn::ScalableTag<double>> v, double* totals) {
-  hn::StoreU(hn::Add(hn::LoadU(d, totals), v), d, totals);
-}
-
-/// Two lanes to a total.
-HWY_INLINE void add_lanes(hn::ScalableTag<float> d, hn::Vec<hn::ScalableTag<float>> v, double* totals) {
-  const hn::ScalableTag<double> wide;
+HWY_INLINE void add_lanes(Register<float> d, hn::Vec<Register<float>> v, Index first, double* totals) {
+  const Register<double> wide;
 #if HWY_TARGET == HWY_SCALAR
   (void)d;
-  const auto sum = hn::PromoteTo(wide, v);
+  add_lanes(wide, hn::PromoteTo(wide, v), first % kTotals, totals);
 #else
   const hn::Half<decltype(d)> half;
-  const auto sum =
-      hn::Add(hn::PromoteTo(wide, hn::LowerHalf(half, v)), hn::PromoteTo(wide, hn::UpperHalf(half, v)));
+  add_lanes(wide, hn::PromoteTo(wide, hn::LowerHalf(half, v)), first % kTotals, totals);
+  add_lanes(wide, hn::PromoteTo(wide, hn::UpperHalf(half, v)), (first + kLanes<double>) % kTotals, totals);
 #endif
-  add_lanes(wide, sum, totals);
 }
 
 /// Columns of x, and of r, in a tile: with one accumulator a pair they fill 16 registers.
 constexpr int kStrip = 4;
 constexpr int kOutputs = 3;
 
-/// A tile of XC columns of x by RC columns of r, of whole vectors of rows. A pair's order of summation is the
-/// same in every tile. Meanwhile it fetches `ahead_columns` columns from `ahead` on.
+/// A tile of XC columns of x by RC columns of r. A pair's order of summation is the same in every tile.
+/// Meanwhile it fetches `ahead_columns` columns from `ahead` on.
 template <int XC, int RC, class T>
 HWY_INLINE void tile(Block<float> x, const T* HWY_RESTRICT r, Index r_stride, Index rows,
                      double* HWY_RESTRICT totals, Index totals_stride, const float* ahead,
                      Index ahead_columns) {
-  const hn::ScalableTag<T> d;
-  using D = decltype(d);
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  hn::Vec<D> acc[XC][RC];
-  for (int a = 0; a < XC; ++a) {
-    for (int c = 0; c < RC; ++c) acc[a][c] = hn::Zero(d);
-  }
-  const auto step = [&](Index at) HWY_ATTR {
-    hn::Vec<D> rv[RC];
-    for (int c = 0; c < RC; ++c) rv[c] = hn::LoadU(d, r + c * r_stride + at);
+  using D = Register<T>;
+  const D d;
+  const Index whole = rows / kWidth<T> * kWidth<T>;
+  for (Index pass = 0; pass < kPasses<T>; ++pass) {
+    const Index first = pass * kLanes<T>;
+    hn::Vec<D> acc[XC][RC];
     for (int a = 0; a < XC; ++a) {
-      const auto xv = load_as(d, x.data + a * x.stride + at);
-      for (int c = 0; c < RC; ++c) acc[a][c] = hn::MulAdd(xv, rv[c], acc[a][c]);
+      for (int c = 0; c < RC; ++c) acc[a][c] = hn::Zero(d);
     }
-  };
-  for (Index i = 0; i < rows; i += lanes) {
-    for (Index a = 0; a < ahead_columns; ++a) hwy::Prefetch(ahead + a * x.stride + i);
-    step(i);
-  }
-  for (int a = 0; a < XC; ++a) {
-    for (int c = 0; c < RC; ++c) add_lanes(d, acc[a][c], totals + a * totals_stride + c * kTotals<D>);
+    const auto step = [&](const auto& load_x, const auto& load_r) HWY_ATTR {
+      hn::Vec<D> rv[RC];
+      for (int c = 0; c < RC; ++c) rv[c] = load_r(r + c * r_stride);
+      for (int a = 0; a < XC; ++a) {
+        const auto xv = load_x(x.data + a * x.stride);
+        for (int c = 0; c < RC; ++c) acc[a][c] = hn::MulAdd(xv, rv[c], acc[a][c]);
+      }
+    };
+    for (Index i = first; i < whole; i += kWidth<T>) {
+      for (Index a = 0; a < ahead_columns; ++a) hwy::Prefetch(ahead + a * x.stride + i);
+      step([&](const float* p) HWY_ATTR { return load_as(d, p + i); },
+           [&](const T* p) HWY_ATTR { return hn::LoadU(d, p + i); });
+    }
+    if (whole < rows) {
+      const Index at = whole + first, left = rows - at;
+      step([&](const float* p) HWY_ATTR { return load_first_as(d, p + at, left); },
+           [&](const T* p) HWY_ATTR { return load_first(d, p + at, left); });
+    }
+    for (int a = 0; a < XC; ++a) {
+      for (int c = 0; c < RC; ++c) add_lanes(d, acc[a][c], first, totals + a * totals_stride + c * kTotals);
+    }
+    ahead_columns = 0;  // fetched once
   }
 }
 
@@ -90,14 +88,11 @@ constexpr Index kRows = 256;
 /// avoided by 2 + 2. `totals` holds XC x r.columns x kTotals zeros.
 template <int XC, class T>
 HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, double* sums) {
-  using D = hn::ScalableTag<T>;
-  const Index totals_stride = r.columns * kTotals<D>;
+  const Index totals_stride = r.columns * kTotals;
   const Index tiles = (r.columns + kOutputs - 1) / kOutputs;
-  const auto lanes = static_cast<Index>(hn::Lanes(D()));
-  const Index whole = rows / lanes * lanes;
-  for (Index begin = 0; begin < whole; begin += kRows) {
-    const Index count = std::min(kRows, whole - begin);
-    const bool last = begin + kRows >= whole;
+  for (Index begin = 0; begin < rows; begin += kRows) {
+    const Index count = std::min(kRows, rows - begin);
+    const bool last = begin + kRows >= rows;
     const float* ahead = last ? x.data + XC * x.stride : x.data + begin + kRows;
     Index fetched = 0;  // columns: each tile has its share
     Index c = 0;
@@ -106,7 +101,7 @@ HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, do
       constexpr int columns = decltype(width)::value;
       const Index share = std::min<Index>(++t * XC / tiles, XC) - fetched;
       tile<XC, columns>({x.data + begin, x.stride, XC}, r.data + c * r.stride + begin, r.stride, count,
-                        totals + c * kTotals<D>, totals_stride, ahead + fetched * x.stride, share);
+                        totals + c * kTotals, totals_stride, ahead + fetched * x.stride, share);
       fetched += share;
       c += columns;
     };
@@ -114,24 +109,18 @@ HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, do
     while (r.columns - c >= 2) part(std::integral_constant<int, 2>());
     if (c < r.columns) part(std::integral_constant<int, 1>());
   }
-  for (Index a = 0; a < XC; ++a) {
-    for (Index c = 0; c < r.columns; ++c) {
-      double* lane = totals + a * totals_stride + c * kTotals<D>;
-      double total = 0;
-      for (Index l = 0; l < kTotals<D>; ++l) total += lane[l];
-      std::fill_n(lane, kTotals<D>, 0.0);
-      for (Index i = whole; i < rows; ++i) {
-        total +=
-            static_cast<double>(x.data[a * x.stride + i]) * static_cast<double>(r.data[c * r.stride + i]);
-      }
-      sums[a * r.columns + c] += total;
-    }
+  for (Index pair = 0; pair < XC * r.columns; ++pair) {
+    double* lane = totals + pair * kTotals;
+    double total = 0;
+    for (Index l = 0; l < kTotals; ++l) total += lane[l];
+    std::fill_n(lane, kTotals, 0.0);
+    sums[pair] += total;
   }
 }
 
 template <class T>
 HWY_INLINE void correlate_any(Block<float> x, Block<T> r, Index rows, double* sums) {
-  std::vector<double> totals(static_cast<std::size_t>(kStrip * r.columns * kTotals<hn::ScalableTag<T>>));
+  std::vector<double> totals(static_cast<std::size_t>(kStrip * r.columns * kTotals));
   Index a = 0;
   for (; a + kStrip <= x.columns; a += kStrip) {
     strip<kStrip>({x.data + a * x.stride, x.stride, kStrip}, r, rows, totals.data(), sums + a * r.columns);
@@ -148,19 +137,26 @@ void correlate_double(Block<float> x, Block<double> r, Index rows, double* sums)
   correlate_any(x, r, rows, sums);
 }
 
-/// Rows [i, i + 2 vectors) of `OUT` columns of s.
-template <int OUT, class D>
-HWY_INLINE void score_tile(D d, Block<float> x, const double* weights, Index outputs, double* s,
-                           Index s_stride) {
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
+/// Two registers of rows of `OUT` columns of s; `rows` of them where they are not all there.
+template <int OUT, bool kAll>
+HWY_INLINE void score_tile(Block<float> x, const double* weights, Index outputs, double* s, Index s_stride,
+                           Index rows) {
+  using D = Register<double>;
+  const D d;
+  constexpr Index lanes = kLanes<double>;
+  const auto load_s = [&](const double* p, Index at)
+                          HWY_ATTR { return kAll ? hn::LoadU(d, p + at) : load_first(d, p + at, rows - at); };
+  const auto load_x = [&](const float* p, Index at) HWY_ATTR {
+    return kAll ? load_as(d, p + at) : load_first_as(d, p + at, rows - at);
+  };
   hn::Vec<D> low[OUT], high[OUT];
   for (int c = 0; c < OUT; ++c) {
-    low[c] = hn::LoadU(d, s + c * s_stride);
-    high[c] = hn::LoadU(d, s + c * s_stride + lanes);
+    low[c] = load_s(s + c * s_stride, 0);
+    high[c] = load_s(s + c * s_stride, lanes);
   }
   for (Index a = 0; a < x.columns; ++a) {
-    const auto x_low = load_as(d, x.data + a * x.stride);
-    const auto x_high = load_as(d, x.data + a * x.stride + lanes);
+    const auto x_low = load_x(x.data + a * x.stride, 0);
+    const auto x_high = load_x(x.data + a * x.stride, lanes);
     for (int c = 0; c < OUT; ++c) {
       const auto w = hn::Set(d, weights[a * outputs + c]);
       low[c] = hn::MulAdd(x_low, w, low[c]);
@@ -168,32 +164,37 @@ HWY_INLINE void score_tile(D d, Block<float> x, const double* weights, Index out
     }
   }
   for (int c = 0; c < OUT; ++c) {
-    hn::StoreU(low[c], d, s + c * s_stride);
-    hn::StoreU(high[c], d, s + c * s_stride + lanes);
+    double* out = s + c * s_stride;
+    if constexpr (kAll) {
+      hn::StoreU(low[c], d, out);
+      hn::StoreU(high[c], d, out + lanes);
+    } else {
+      store_first(low[c], d, out, rows);
+      store_first(high[c], d, out + lanes, rows - lanes);
+    }
   }
+}
+
+template <bool kAll>
+HWY_INLINE void score_rows(Block<float> x, const double* weights, Index outputs, double* s, Index s_stride,
+                           Index rows) {
+  Index c = 0;
+  for (; c + 4 <= outputs; c += 4)
+    score_tile<4, kAll>(x, weights + c, outputs, s + c * s_stride, s_stride, rows);
+  for (; c + 2 <= outputs; c += 2)
+    score_tile<2, kAll>(x, weights + c, outputs, s + c * s_stride, s_stride, rows);
+  if (c < outputs) score_tile<1, kAll>(x, weights + c, outputs, s + c * s_stride, s_stride, rows);
 }
 
 void multiply_add(Block<float> x, const double* weights, Index outputs, Index rows, double* s,
                   Index s_stride) {
-  const hn::ScalableTag<double> d;
-  const auto step = 2 * static_cast<Index>(hn::Lanes(d));
+  constexpr Index step = 2 * kLanes<double>;
   Index i = 0;
   for (; i + step <= rows; i += step) {
-    const Block<float> part{x.data + i, x.stride, x.columns};
-    Index c = 0;
-    for (; c + 4 <= outputs; c += 4)
-      score_tile<4>(d, part, weights + c, outputs, s + c * s_stride + i, s_stride);
-    for (; c + 2 <= outputs; c += 2)
-      score_tile<2>(d, part, weights + c, outputs, s + c * s_stride + i, s_stride);
-    if (c < outputs) score_tile<1>(d, part, weights + c, outputs, s + c * s_stride + i, s_stride);
+    score_rows<true>({x.data + i, x.stride, x.columns}, weights, outputs, s + i, s_stride, step);
   }
-  for (; i < rows; ++i) {
-    for (Index c = 0; c < outputs; ++c) {
-      double sum = s[c * s_stride + i];
-      for (Index a = 0; a < x.columns; ++a)
-        sum += static_cast<double>(x.data[a * x.stride + i]) * weights[a * outputs + c];
-      s[c * s_stride + i] = sum;
-    }
+  if (i < rows) {
+    score_rows<false>({x.data + i, x.stride, x.columns}, weights, outputs, s + i, s_stride, rows - i);
   }
 }
 

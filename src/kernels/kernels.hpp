@@ -1,6 +1,12 @@
-// The inner loops, one source for every instruction set (Highway picks at run time). All of them work on a
-// block of rows of column-major matrices whose columns start on 64-byte borders; each number's sum runs in an
-// order that does not depend on the column's place, so that equal columns get equal results.
+// The inner loops, one source for every instruction set (Highway picks at run time). The contract of all
+// kernels in this room:
+//
+// - The same bits for every instruction set with fused multiply-add: sums run in a fixed logical width
+//   (fixed_width.hpp), exp and log are our own (exp_log.hpp), a product that is added is fused explicitly.
+// - Nothing is read or written beyond the rows given, and columns of data need no alignment. (Scratch that a
+//   kernel's comment calls padded or aligned is the exception.)
+// - Each number's sum runs in an order that does not depend on the column's place, so that equal columns get
+//   equal results.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +36,11 @@ void multiply_add(Block<float> x, const double* weights, Index outputs, Index ro
 
 /// Softmax over the outputs of each row with `margin` taken off the true class's score, as the multiclass
 /// logistic loss has it. Returns sum_i weight_i (log sum_c exp(s_c + margin 1[c != y]) - s_y); where residual
-/// is given, it gets weight_i (rho_c - 1[c = y]). Labels and weights must be readable (weight 0) up to the
-/// next multiple of 8 rows.
+/// is given, it gets weight_i (rho_c - 1[c = y]).
 double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
                     Index rows, double* residual, Index residual_stride);
 
-/// u <- weight rho (u - <rho, u>) row by row, in place: the Hessian of the softmax loss. Rows as for
-/// softmax_loss.
+/// u <- weight rho (u - <rho, u>) row by row, in place: the Hessian of the softmax loss.
 void softmax_hessian(Block<double> rho, const double* weight, Index rows, double* u, Index u_stride);
 
 double sum(const double* values, Index count);

@@ -6,62 +6,61 @@
 #define HWY_TARGET_INCLUDE "kernels/panel.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+//
+#include "kernels/fixed_width.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sharelearn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Doubles = hn::ScalableTag<double>;
+using Doubles = Register<double>;
+using Vector = hn::Vec<Doubles>;
 using Floats = hn::ScalableTag<float>;
-using HalfFloats = hn::Rebind<float, Doubles>;
+constexpr Index kGroup = kWidth<double>;
 
-/// The column's rows as doubles, padded with zeros to whole vectors; returns the padded count.
-Index Widen(const float* column, Index rows, double* out) {
+/// The column's rows as doubles, padded with zeros to whole groups of kGroup.
+void Widen(const float* column, Index rows, double* out) {
   const Doubles d;
-  const HalfFloats h;
-  const Index lanes = static_cast<Index>(hn::Lanes(d));
-  Index i = 0;
-  for (; i + lanes <= rows; i += lanes) hn::Store(hn::PromoteTo(d, hn::LoadU(h, column + i)), d, out + i);
-  if (i == rows) return i;
-  for (Index r = i; r < i + lanes; ++r) out[r] = r < rows ? static_cast<double>(column[r]) : 0.0;
-  return i + lanes;
+  for (Index i = 0; i < rows; i += kLanes<double>) {
+    const bool all = i + kLanes<double> <= rows;
+    hn::Store(all ? load_as(d, column + i) : load_first_as(d, column + i, rows - i), d, out + i);
+  }
+  for (Index i = rows; i % kGroup != 0; ++i) out[i] = 0;
 }
 
-/// Dots of two widened columns with `kOutputs` residual columns, all sums in registers.
+/// Dots of two widened columns with `kOutputs` residual columns, the sums of a pass in registers.
 template <int kOutputs>
-HWY_INLINE void DotsOfTwo(const double* x0, const double* x1, Index padded, const double* residual,
+HWY_INLINE void DotsOfTwo(const double* x0, const double* x1, Index rows, const double* residual,
                           Index stride, double* sums0, double* sums1) {
   const Doubles d;
-  const Index lanes = static_cast<Index>(hn::Lanes(d));
-  auto a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0, b0 = a0, b1 = a0, b2 = a0, b3 = a0;
-  for (Index i = 0; i < padded; i += lanes) {
-    const auto x = hn::Load(d, x0 + i);
-    const auto y = hn::Load(d, x1 + i);
-    const auto r0 = hn::LoadU(d, residual + i);
-    a0 = hn::MulAdd(x, r0, a0), b0 = hn::MulAdd(y, r0, b0);
-    if constexpr (kOutputs > 1) {
-      const auto r1 = hn::LoadU(d, residual + stride + i);
-      a1 = hn::MulAdd(x, r1, a1), b1 = hn::MulAdd(y, r1, b1);
+  const Index whole = rows / kGroup * kGroup;
+  Vector a[kOutputs][kPasses<double>], b[kOutputs][kPasses<double>];
+  for (Index pass = 0; pass < kPasses<double>; ++pass) {
+    const Index first = pass * kLanes<double>;
+    Vector a_sum[kOutputs], b_sum[kOutputs];
+    for (int c = 0; c < kOutputs; ++c) a_sum[c] = b_sum[c] = hn::Zero(d);
+    const auto step = [&](Index i, const auto& load) HWY_ATTR {
+      const auto x = hn::Load(d, x0 + i);
+      const auto y = hn::Load(d, x1 + i);
+      for (int c = 0; c < kOutputs; ++c) {
+        const auto r = load(residual + c * stride + i);
+        a_sum[c] = hn::MulAdd(x, r, a_sum[c]);
+        b_sum[c] = hn::MulAdd(y, r, b_sum[c]);
+      }
+    };
+    for (Index i = first; i < whole; i += kGroup) {
+      step(i, [&](const double* p) HWY_ATTR { return hn::LoadU(d, p); });
     }
-    if constexpr (kOutputs > 2) {
-      const auto r2 = hn::LoadU(d, residual + 2 * stride + i);
-      a2 = hn::MulAdd(x, r2, a2), b2 = hn::MulAdd(y, r2, b2);
+    if (whole < rows) {
+      const Index left = rows - whole - first;
+      step(whole + first, [&](const double* p) HWY_ATTR { return load_first(d, p, left); });
     }
-    if constexpr (kOutputs > 3) {
-      const auto r3 = hn::LoadU(d, residual + 3 * stride + i);
-      a3 = hn::MulAdd(x, r3, a3), b3 = hn::MulAdd(y, r3, b3);
-    }
+    for (int c = 0; c < kOutputs; ++c) a[c][pass] = a_sum[c], b[c][pass] = b_sum[c];
   }
-  sums0[0] += hn::GetLane(hn::SumOfLanes(d, a0)), sums1[0] += hn::GetLane(hn::SumOfLanes(d, b0));
-  if constexpr (kOutputs > 1) {
-    sums0[1] += hn::GetLane(hn::SumOfLanes(d, a1)), sums1[1] += hn::GetLane(hn::SumOfLanes(d, b1));
-  }
-  if constexpr (kOutputs > 2) {
-    sums0[2] += hn::GetLane(hn::SumOfLanes(d, a2)), sums1[2] += hn::GetLane(hn::SumOfLanes(d, b2));
-  }
-  if constexpr (kOutputs > 3) {
-    sums0[3] += hn::GetLane(hn::SumOfLanes(d, a3)), sums1[3] += hn::GetLane(hn::SumOfLanes(d, b3));
+  for (int c = 0; c < kOutputs; ++c) {
+    sums0[c] += sum_lanes(a[c]);
+    sums1[c] += sum_lanes(b[c]);
   }
 }
 
@@ -73,7 +72,7 @@ void PanelDots(const float* const* columns, Index count, Index begin, Index rows
   residual += begin;
   for (Index j = 0; j < count; j += 2) {
     const bool pair = j + 1 < count;
-    const Index padded = Widen(columns[j] + begin, rows, x0);
+    Widen(columns[j] + begin, rows, x0);
     Widen(columns[pair ? j + 1 : j] + begin, rows, x1);
     for (Index c = 0; c < outputs; c += 4) {
       double* s0 = sums + j * outputs + c;
@@ -81,16 +80,16 @@ void PanelDots(const float* const* columns, Index count, Index begin, Index rows
       const double* r = residual + c * stride;
       switch (std::min<Index>(outputs - c, 4)) {
         case 1:
-          DotsOfTwo<1>(x0, x1, padded, r, stride, s0, s1);
+          DotsOfTwo<1>(x0, x1, rows, r, stride, s0, s1);
           break;
         case 2:
-          DotsOfTwo<2>(x0, x1, padded, r, stride, s0, s1);
+          DotsOfTwo<2>(x0, x1, rows, r, stride, s0, s1);
           break;
         case 3:
-          DotsOfTwo<3>(x0, x1, padded, r, stride, s0, s1);
+          DotsOfTwo<3>(x0, x1, rows, r, stride, s0, s1);
           break;
         default:
-          DotsOfTwo<4>(x0, x1, padded, r, stride, s0, s1);
+          DotsOfTwo<4>(x0, x1, rows, r, stride, s0, s1);
           break;
       }
     }
@@ -100,12 +99,11 @@ void PanelDots(const float* const* columns, Index count, Index begin, Index rows
 void PanelCombine(const float* const* columns, Index count, Index begin, Index rows, const double* weights,
                   Index outputs, double* scores, Index stride) {
   const Doubles d;
-  const Index lanes = static_cast<Index>(hn::Lanes(d));
+  const Index whole = rows / kLanes<double> * kLanes<double>;
   HWY_ALIGN double x[4][kPanelRows + 64];
   for (Index j = 0; j < count; j += 4) {
     const Index here = std::min<Index>(4, count - j);
-    Index padded = 0;
-    for (Index a = 0; a < 4; ++a) padded = Widen(columns[j + std::min(a, here - 1)] + begin, rows, x[a]);
+    for (Index a = 0; a < 4; ++a) Widen(columns[j + std::min(a, here - 1)] + begin, rows, x[a]);
     for (Index c = 0; c < outputs; ++c) {
       const double* w = weights + j * outputs + c;
       const auto w0 = hn::Set(d, w[0]);
@@ -113,12 +111,15 @@ void PanelCombine(const float* const* columns, Index count, Index begin, Index r
       const auto w2 = hn::Set(d, here > 2 ? w[2 * outputs] : 0.0);
       const auto w3 = hn::Set(d, here > 3 ? w[3 * outputs] : 0.0);
       double* s = scores + c * stride + begin;
-      for (Index i = 0; i < padded; i += lanes) {
-        auto sum = hn::MulAdd(w0, hn::Load(d, x[0] + i), hn::LoadU(d, s + i));
+      const auto add = [&](Index i, Vector sum) HWY_ATTR {
+        sum = hn::MulAdd(w0, hn::Load(d, x[0] + i), sum);
         sum = hn::MulAdd(w1, hn::Load(d, x[1] + i), sum);
         sum = hn::MulAdd(w2, hn::Load(d, x[2] + i), sum);
-        hn::StoreU(hn::MulAdd(w3, hn::Load(d, x[3] + i), sum), d, s + i);
-      }
+        return hn::MulAdd(w3, hn::Load(d, x[3] + i), sum);
+      };
+      for (Index i = 0; i < whole; i += kLanes<double>) hn::StoreU(add(i, hn::LoadU(d, s + i)), d, s + i);
+      if (whole == rows) continue;
+      store_first(add(whole, load_first(d, s + whole, rows - whole)), d, s + whole, rows - whole);
     }
   }
 }
@@ -177,14 +178,12 @@ void PanelGram(const float* t, Index stride, const std::uint32_t* rows, const fl
 
 void AxpyAll(const Axpy* tasks, Index tasks_count, Index count) {
   const Doubles d;
-  const HalfFloats h;
-  const Index lanes = static_cast<Index>(hn::Lanes(d));
   for (Index a = 0; a < tasks_count; ++a) {
     const auto s = hn::Set(d, tasks[a].step);
     const float* g = tasks[a].source;
     double* t = tasks[a].target;
-    for (Index l = 0; l < count; l += lanes) {
-      hn::StoreU(hn::MulAdd(s, hn::PromoteTo(d, hn::LoadU(h, g + l)), hn::LoadU(d, t + l)), d, t + l);
+    for (Index l = 0; l < count; l += kLanes<double>) {
+      hn::StoreU(hn::MulAdd(s, load_as(d, g + l), hn::LoadU(d, t + l)), d, t + l);
     }
   }
 }

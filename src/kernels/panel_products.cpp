@@ -6,56 +6,52 @@
 #define HWY_TARGET_INCLUDE "kernels/panel_products.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+//
+#include "kernels/fixed_width.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sharelearn::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Doubles = hn::ScalableTag<double>;
-using Floats = hn::Rebind<float, Doubles>;
+using Doubles = Register<double>;
 using Vector = hn::Vec<Doubles>;
 
 /// Columns of one pass over the rows: 64 columns of 1,024 floats stay in the second-level cache.
 constexpr Index kPanelColumns = 64;
 
-HWY_INLINE Vector load(const float* from) {
-  return hn::PromoteTo(Doubles(), hn::LoadU(Floats(), from));
-}
-
-/// Outputs [0, Outputs) of four vectors of rows: 4 * Outputs accumulators in registers.
-template <int Outputs>
-HWY_INLINE void product_tile(const Panel& panel, Index row, const double* weights, Index weight_stride,
-                             double* scores, Index score_stride) {
+/// Outputs [0, Outputs) of four registers of rows: 4 * Outputs accumulators. `rows` of the rows exist, or
+/// all.
+template <int Outputs, bool kAll>
+HWY_INLINE void product_tile(const Panel& panel, Index row, Index rows, const double* weights,
+                             Index weight_stride, double* scores, Index score_stride) {
   const Doubles d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  constexpr Index lanes = kLanes<double>;
   Vector sum[4][Outputs];
   for (int u = 0; u < 4; ++u) {
-    for (int c = 0; c < Outputs; ++c) sum[u][c] = hn::LoadU(d, scores + c * score_stride + u * lanes);
+    for (int c = 0; c < Outputs; ++c) {
+      const double* from = scores + c * score_stride + u * lanes;
+      sum[u][c] = kAll ? hn::LoadU(d, from) : load_first(d, from, rows - u * lanes);
+    }
   }
   for (Index j = 0; j < panel.count; ++j) {
     const float* from = panel.columns[j] + row;
     Vector weight[Outputs];
     for (int c = 0; c < Outputs; ++c) weight[c] = hn::Set(d, weights[j * weight_stride + c]);
     for (int u = 0; u < 4; ++u) {
-      const Vector x = load(from + u * lanes);
+      const Index at = u * lanes;
+      const Vector x = kAll ? load_as(d, from + at) : load_first_as(d, from + at, rows - at);
       for (int c = 0; c < Outputs; ++c) sum[u][c] = hn::MulAdd(x, weight[c], sum[u][c]);
     }
   }
   for (int u = 0; u < 4; ++u) {
-    for (int c = 0; c < Outputs; ++c) hn::StoreU(sum[u][c], d, scores + c * score_stride + u * lanes);
-  }
-}
-
-/// The rows that do not fill four vectors.
-template <int Outputs>
-void product_rest(const Panel& panel, Index begin, const double* weights, Index weight_stride, double* scores,
-                  Index score_stride) {
-  for (int c = 0; c < Outputs; ++c) {
-    for (Index j = 0; j < panel.count; ++j) {
-      const float* x = panel.columns[j] + panel.row;
-      const double weight = weights[j * weight_stride + c];
-      for (Index i = begin; i < panel.rows; ++i) scores[c * score_stride + i] += x[i] * weight;
+    for (int c = 0; c < Outputs; ++c) {
+      double* to = scores + c * score_stride + u * lanes;
+      if constexpr (kAll) {
+        hn::StoreU(sum[u][c], d, to);
+      } else {
+        store_first(sum[u][c], d, to, rows - u * lanes);
+      }
     }
   }
 }
@@ -63,12 +59,15 @@ void product_rest(const Panel& panel, Index begin, const double* weights, Index 
 template <int Outputs>
 void products(const Panel& panel, const double* weights, Index weight_stride, double* scores,
               Index score_stride) {
-  const Index step = 4 * static_cast<Index>(hn::Lanes(Doubles()));
+  constexpr Index step = 4 * kLanes<double>;
   Index i = 0;
   for (; i + step <= panel.rows; i += step) {
-    product_tile<Outputs>(panel, panel.row + i, weights, weight_stride, scores + i, score_stride);
+    product_tile<Outputs, true>(panel, panel.row + i, step, weights, weight_stride, scores + i, score_stride);
   }
-  product_rest<Outputs>(panel, i, weights, weight_stride, scores, score_stride);
+  if (i < panel.rows) {
+    product_tile<Outputs, false>(panel, panel.row + i, panel.rows - i, weights, weight_stride, scores + i,
+                                 score_stride);
+  }
 }
 
 void AddProducts(const Panel& panel, const double* weights, Index weight_stride, Index outputs,
@@ -85,30 +84,56 @@ void AddProducts(const Panel& panel, const double* weights, Index weight_stride,
   }
 }
 
+/// Rows of a correlation tile that are gone over kPasses times: they stay in the first cache.
+constexpr Index kCachedRows = 512;
+
+/// Adds one register's lanes, from `first` on, of the rows [begin, end).
+template <int Outputs>
+HWY_INLINE void correlation_pass(const float* const* x, Index begin, Index end, Index first,
+                                 const double* residual, Index residual_stride, Vector (&sum)[4][Outputs]) {
+  const Doubles d;
+  const auto step = [&](const auto& load_x, const auto& load_r) HWY_ATTR {
+    Vector r[Outputs];
+    for (int c = 0; c < Outputs; ++c) r[c] = load_r(residual + c * residual_stride);
+    for (int j = 0; j < 4; ++j) {
+      const Vector value = load_x(x[j]);
+      for (int c = 0; c < Outputs; ++c) sum[j][c] = hn::MulAdd(value, r[c], sum[j][c]);
+    }
+  };
+  const Index whole = begin + (end - begin) / kWidth<double> * kWidth<double>;
+  for (Index i = begin + first; i < whole; i += kWidth<double>) {
+    step([&](const float* p) HWY_ATTR { return load_as(d, p + i); },
+         [&](const double* p) HWY_ATTR { return hn::LoadU(d, p + i); });
+  }
+  if (whole == end) return;
+  const Index at = whole + first, left = end - at;
+  step([&](const float* p) HWY_ATTR { return load_first_as(d, p + at, left); },
+       [&](const double* p) HWY_ATTR { return load_first(d, p + at, left); });
+}
+
 /// Four columns (pointers may repeat) against `Outputs` columns of the residual.
 template <int Outputs>
 HWY_INLINE void correlation_tile(const float* const* x, int used, Index rows, const double* residual,
                                  Index residual_stride, double* sums, Index sum_stride) {
-  const Doubles d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  Vector sum[4][Outputs];
-  for (int j = 0; j < 4; ++j) {
-    for (int c = 0; c < Outputs; ++c) sum[j][c] = hn::Zero(d);
+  constexpr Index passes = kPasses<double>;
+  Vector total[passes][4][Outputs];
+  for (auto& pass : total) {
+    for (auto& column : pass) {
+      for (Vector& sum : column) sum = hn::Zero(Doubles());
+    }
   }
-  Index i = 0;
-  for (; i + lanes <= rows; i += lanes) {
-    Vector r[Outputs];
-    for (int c = 0; c < Outputs; ++c) r[c] = hn::LoadU(d, residual + c * residual_stride + i);
-    for (int j = 0; j < 4; ++j) {
-      const Vector value = load(x[j] + i);
-      for (int c = 0; c < Outputs; ++c) sum[j][c] = hn::MulAdd(value, r[c], sum[j][c]);
+  const Index step = passes == 1 ? rows : kCachedRows;
+  for (Index begin = 0; begin < rows; begin += step) {
+    for (Index pass = 0; pass < passes; ++pass) {
+      correlation_pass<Outputs>(x, begin, std::min(begin + step, rows), pass * kLanes<double>, residual,
+                                residual_stride, total[pass]);
     }
   }
   for (int j = 0; j < used; ++j) {
     for (int c = 0; c < Outputs; ++c) {
-      double total = hn::GetLane(hn::SumOfLanes(d, sum[j][c]));
-      for (Index rest = i; rest < rows; ++rest) total += x[j][rest] * residual[c * residual_stride + rest];
-      sums[j * sum_stride + c] += total;
+      Vector parts[passes];
+      for (Index pass = 0; pass < passes; ++pass) parts[pass] = total[pass][j][c];
+      sums[j * sum_stride + c] += sum_lanes(parts);
     }
   }
 }

@@ -193,7 +193,7 @@ void contrast_row(const std::int32_t* HWY_RESTRICT sums, const std::int32_t* HWY
     }
     const auto value = hn::ConvertTo(df, hn::Sub(hn::Mul(area, square), hn::Mul(sum, sum)));
     hn::StoreU(value, df, spread + x);
-    const auto root = hn::Sqrt(hn::Add(hn::Mul(value, hn::Set(df, unit)), one));
+    const auto root = hn::Sqrt(hn::MulAdd(value, hn::Set(df, unit), one));
     hn::StoreU(hn::DemoteTo(ds, hn::ConvertTo(di, hn::Add(hn::Div(full, root), half))), ds, contrast + x);
   }
 }

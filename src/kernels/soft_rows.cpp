@@ -4,12 +4,14 @@
 #define HWY_TARGET_INCLUDE "kernels/soft_rows.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+//
+#include "kernels/fixed_width.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sharelearn::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Doubles = hn::CappedTag<double, 8>;
+using Doubles = Register<double>;
 
 /// soft(u, a) = u - clamp(u, -a, a).
 template <class Vector>
@@ -19,17 +21,23 @@ HWY_INLINE Vector soft(Vector u, Vector low, Vector high) {
 
 double SoftSquares(const double* row, Index count, double threshold) {
   const Doubles d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
+  constexpr Index lanes = kLanes<double>, width = kWidth<double>, parts = kPasses<double>;
   const auto high = hn::Set(d, threshold), low = hn::Set(d, -threshold);
-  auto even = hn::Zero(d), odd = hn::Zero(d);
-  for (Index c = 0; c < count; c += 2 * lanes) {
-    const auto a = soft(hn::Load(d, row + c), low, high);
-    even = hn::MulAdd(a, a, even);
-    if (c + lanes >= count) break;
-    const auto b = soft(hn::Load(d, row + c + lanes), low, high);
-    odd = hn::MulAdd(b, b, odd);
+  hn::Vec<Doubles> even[parts], odd[parts];
+  for (Index p = 0; p < parts; ++p) even[p] = odd[p] = hn::Zero(d);
+  for (Index c = 0; c < count; c += 2 * width) {
+    for (Index p = 0; p < parts; ++p) {
+      const auto a = soft(hn::Load(d, row + c + p * lanes), low, high);
+      even[p] = hn::MulAdd(a, a, even[p]);
+    }
+    if (c + width >= count) break;
+    for (Index p = 0; p < parts; ++p) {
+      const auto b = soft(hn::Load(d, row + c + width + p * lanes), low, high);
+      odd[p] = hn::MulAdd(b, b, odd[p]);
+    }
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
+  for (Index p = 0; p < parts; ++p) even[p] = hn::Add(even[p], odd[p]);
+  return sum_lanes(even);
 }
 
 void AddSoft(const double* row, Index count, double threshold, double factor, double* out) {

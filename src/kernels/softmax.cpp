@@ -3,11 +3,13 @@
 #define HWY_TARGET_INCLUDE "kernels/softmax.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-// After highway.h: the maths are compiled once a target too.
+// After highway.h: these are compiled once per target too.
+#include "kernels/exp_log.hpp"
+#include "kernels/fixed_width.hpp"
+//
 #include <hwy/aligned_allocator.h>
-#include <hwy/contrib/math/math-inl.h>
 
-#include <iterator>
+#include <algorithm>
 
 #include "kernels/kernels.hpp"
 
@@ -16,61 +18,49 @@ namespace sharelearn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// exp(x) for x in [-700, 700], to a few units in the last place: 2^n times the series at what is left, which
-/// is at most ln(2) / 2. The sum with kShift leaves n in the lowest bits.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp_within(D d, V x) {
-  constexpr double kShift = 6755399441055744.0;  // 1.5 * 2^52
-  constexpr double kLn2High = 0.693147180369123816490, kLn2Low = 1.90821492927058770002e-10;
-  constexpr double kSeries[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880,
-                                1.0 / 40320,     1.0 / 5040,     1.0 / 720,     1.0 / 120,
-                                1.0 / 24,        1.0 / 6,        1.0 / 2,       1.0};
-  const hn::RebindToSigned<D> d_bits;
-  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504088896340736), hn::Set(d, kShift));
-  const auto n = hn::Sub(shifted, hn::Set(d, kShift));
-  const auto rest = hn::NegMulAdd(n, hn::Set(d, kLn2Low), hn::NegMulAdd(n, hn::Set(d, kLn2High), x));
-  auto sum = hn::Set(d, kSeries[0]);
-  for (std::size_t term = 1; term < std::size(kSeries); ++term) {
-    sum = hn::MulAdd(sum, rest, hn::Set(d, kSeries[term]));
-  }
-  sum = hn::MulAdd(sum, rest, hn::Set(d, 1.0));
-  const auto power = hn::ShiftLeft<52>(hn::BitCast(d_bits, shifted));
-  return hn::BitCast(d, hn::Add(hn::BitCast(d_bits, sum), power));
-}
+using D = Register<double>;
+using V = hn::Vec<D>;
 
 /// Rows taken together, a cache line of each class: with columns a power of two apart the classes' lines push
 /// each other out of the first cache, so that each is read and written once and the work is done in `terms`.
-constexpr Index kTogether = 8;
+constexpr Index kTogether = kWidth<double>;
 
-/// The rows' loss, weighted, and their exponentials' sums; the exponentials themselves go to `terms`.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exponentials(D d, Block<double> scores, const std::int32_t* HWY_RESTRICT label,
-                          const double* HWY_RESTRICT weight, double margin, double* HWY_RESTRICT terms,
-                          double* HWY_RESTRICT sums) {
-  constexpr auto kLanes = static_cast<Index>(hn::MaxLanes(D()));
-  constexpr Index kVectors = kTogether / kLanes;
+/// Rows that are taken together: their labels, weights and scores.
+struct Rows {
+  Block<double> scores;
+  const std::int32_t* label;
+  const double* weight;
+};
+
+/// Adds the rows' loss, weighted, to `loss`; the sums of their exponentials go to `sums`, the exponentials
+/// themselves to `terms`.
+HWY_INLINE void exponentials(const Rows& rows, double margin, double* HWY_RESTRICT terms,
+                             double* HWY_RESTRICT sums, V (&loss)[kPasses<double>]) {
+  const D d;
+  constexpr Index lanes = kLanes<double>, vectors = kPasses<double>;
+  const Block<double>& scores = rows.scores;
   alignas(64) double own[kTogether];
-  for (Index i = 0; i < kTogether; ++i) own[i] = scores.data[label[i] * scores.stride + i];
-  V highest[kVectors], sum[kVectors], y[kVectors], flaw[kVectors];
-  for (Index v = 0; v < kVectors; ++v) {
+  for (Index i = 0; i < kTogether; ++i) own[i] = scores.data[rows.label[i] * scores.stride + i];
+  V highest[vectors], sum[vectors], y[vectors], flaw[vectors];
+  for (Index v = 0; v < vectors; ++v) {
     highest[v] = hn::Set(d, -1e300);
     sum[v] = flaw[v] = hn::Zero(d);
-    y[v] = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::int32_t, D>(), label + v * kLanes));
+    y[v] = hn::PromoteTo(d, hn::LoadU(hn::Rebind<std::int32_t, D>(), rows.label + v * lanes));
   }
   for (Index c = 0; c < scores.columns; ++c) {
-    for (Index v = 0; v < kVectors; ++v) {
-      const auto s = hn::LoadU(d, scores.data + c * scores.stride + v * kLanes);
+    for (Index v = 0; v < vectors; ++v) {
+      const auto s = hn::LoadU(d, scores.data + c * scores.stride + v * lanes);
       highest[v] = hn::Max(highest[v], s);
       // Max passes over a NaN: it must not count as a score far below the others.
       flaw[v] = hn::MulAdd(s, hn::Zero(d), flaw[v]);
-      hn::Store(s, d, terms + c * kTogether + v * kLanes);
+      hn::Store(s, d, terms + c * kTogether + v * lanes);
     }
   }
   const auto margins = hn::Set(d, margin);
   auto class_number = hn::Zero(d);
   for (Index c = 0; c < scores.columns; ++c) {
-    for (Index v = 0; v < kVectors; ++v) {
-      double* at = terms + c * kTogether + v * kLanes;
+    for (Index v = 0; v < vectors; ++v) {
+      double* at = terms + c * kTogether + v * lanes;
       const auto off = hn::Add(highest[v], hn::IfThenElseZero(hn::Eq(y[v], class_number), margins));
       // exp(-700) is 0 beside a sum of at least exp(-margin).
       const auto e = exp_within(d, hn::Max(hn::Sub(hn::Load(d, at), off), hn::Set(d, -700.0)));
@@ -79,88 +69,162 @@ HWY_INLINE V exponentials(D d, Block<double> scores, const std::int32_t* HWY_RES
     }
     class_number = hn::Add(class_number, hn::Set(d, 1.0));
   }
-  auto loss = hn::Zero(d);
-  for (Index v = 0; v < kVectors; ++v) {
-    const auto above = hn::Sub(highest[v], hn::Load(d, own + v * kLanes));
-    const auto of_rows = hn::Add(hn::Add(hn::Log(d, sum[v]), above), hn::Add(margins, flaw[v]));
-    loss = hn::MulAdd(hn::LoadU(d, weight + v * kLanes), of_rows, loss);
-    hn::Store(hn::Add(sum[v], flaw[v]), d, sums + v * kLanes);
+  for (Index v = 0; v < vectors; ++v) {
+    const auto above = hn::Sub(highest[v], hn::Load(d, own + v * lanes));
+    const auto of_rows = hn::Add(hn::Add(log_normal(d, sum[v]), above), hn::Add(margins, flaw[v]));
+    loss[v] = hn::MulAdd(hn::LoadU(d, rows.weight + v * lanes), of_rows, loss[v]);
+    hn::Store(hn::Add(sum[v], flaw[v]), d, sums + v * lanes);
   }
-  return loss;
+}
+
+/// kTogether rows: their loss joins `loss`, their residual is written where asked for.
+HWY_INLINE void rows_together(const Rows& rows, double margin, double* HWY_RESTRICT terms,
+                              V (&loss)[kPasses<double>], double* HWY_RESTRICT residual,
+                              Index residual_stride) {
+  const D d;
+  constexpr Index lanes = kLanes<double>;
+  alignas(64) double sums[kTogether];
+  exponentials(rows, margin, terms, sums, loss);
+  if (residual == nullptr) return;
+  for (Index v = 0; v < kTogether; v += lanes) {
+    hn::Store(hn::Div(hn::LoadU(d, rows.weight + v), hn::Load(d, sums + v)), d, sums + v);
+  }
+  for (Index c = 0; c < rows.scores.columns; ++c) {
+    for (Index v = 0; v < kTogether; v += lanes) {
+      const auto e = hn::Load(d, terms + c * kTogether + v);
+      hn::StoreU(hn::Mul(e, hn::Load(d, sums + v)), d, residual + c * residual_stride + v);
+    }
+  }
+  for (Index r = 0; r < kTogether; ++r) residual[rows.label[r] * residual_stride + r] -= rows.weight[r];
+}
+
+/// The last rows, fewer than kTogether, as a copy among rows that weigh nothing.
+HWY_INLINE void last_rows(const Rows& rows, Index count, double margin, double* terms,
+                          V (&loss)[kPasses<double>], double* residual, Index residual_stride) {
+  const Index columns = rows.scores.columns;
+  const auto copy = hwy::AllocateAligned<double>(static_cast<std::size_t>(2 * columns * kTogether));
+  double* own_residual = copy.get() + columns * kTogether;
+  std::int32_t label[kTogether] = {};
+  double weight[kTogether] = {};
+  std::copy_n(rows.label, count, label);
+  std::copy_n(rows.weight, count, weight);
+  std::fill_n(copy.get(), columns * kTogether, 0.0);
+  for (Index c = 0; c < columns; ++c) {
+    std::copy_n(rows.scores.data + c * rows.scores.stride, count, copy.get() + c * kTogether);
+  }
+  rows_together({{copy.get(), kTogether, columns}, label, weight}, margin, terms, loss,
+                residual == nullptr ? nullptr : own_residual, kTogether);
+  if (residual == nullptr) return;
+  for (Index c = 0; c < columns; ++c) {
+    std::copy_n(own_residual + c * kTogether, count, residual + c * residual_stride);
+  }
 }
 
 double softmax_loss(Block<double> scores, const std::int32_t* HWY_RESTRICT label,
                     const double* HWY_RESTRICT weight, double margin, Index rows,
                     double* HWY_RESTRICT residual, Index residual_stride) {
-  const hn::CappedTag<double, kTogether> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
   const auto terms = hwy::AllocateAligned<double>(static_cast<std::size_t>(scores.columns * kTogether));
-  alignas(64) double sums[kTogether];
-  auto total = hn::Zero(d);
-  for (Index i = 0; i < rows; i += kTogether) {
-    const Block<double> part{scores.data + i, scores.stride, scores.columns};
-    total = hn::Add(total, exponentials(d, part, label + i, weight + i, margin, terms.get(), sums));
-    if (residual == nullptr) continue;
-    for (Index v = 0; v < kTogether; v += lanes) {
-      hn::Store(hn::Div(hn::LoadU(d, weight + i + v), hn::Load(d, sums + v)), d, sums + v);
-    }
-    double* out = residual + i;
-    for (Index c = 0; c < scores.columns; ++c) {
-      for (Index v = 0; v < kTogether; v += lanes) {
-        const auto e = hn::Load(d, terms.get() + c * kTogether + v);
-        hn::StoreU(hn::Mul(e, hn::Load(d, sums + v)), d, out + c * residual_stride + v);
-      }
-    }
-    for (Index r = 0; r < kTogether; ++r) out[label[i + r] * residual_stride + r] -= weight[i + r];
+  V loss[kPasses<double>];
+  for (V& part : loss) part = hn::Zero(D());
+  Index i = 0;
+  const auto at = [&] {
+    return Rows{{scores.data + i, scores.stride, scores.columns}, label + i, weight + i};
+  };
+  for (; i + kTogether <= rows; i += kTogether) {
+    rows_together(at(), margin, terms.get(), loss, residual == nullptr ? nullptr : residual + i,
+                  residual_stride);
   }
-  return hn::GetLane(hn::SumOfLanes(d, total));
+  if (i < rows) {
+    last_rows(at(), rows - i, margin, terms.get(), loss, residual == nullptr ? nullptr : residual + i,
+              residual_stride);
+  }
+  return sum_lanes(loss);
+}
+
+/// One register of rows; `count` of them where they are not all there.
+template <bool kAll>
+HWY_INLINE void hessian_rows(Block<double> rho, const double* weight, double* u, Index u_stride,
+                             Index count) {
+  const D d;
+  const auto load = [&](const double* p)
+                        HWY_ATTR { return kAll ? hn::LoadU(d, p) : load_first(d, p, count); };
+  auto mean = hn::Zero(d);
+  for (Index c = 0; c < rho.columns; ++c) {
+    mean = hn::MulAdd(load(rho.data + c * rho.stride), load(u + c * u_stride), mean);
+  }
+  const auto w = load(weight);
+  for (Index c = 0; c < rho.columns; ++c) {
+    double* at = u + c * u_stride;
+    const auto scaled = hn::Mul(w, load(rho.data + c * rho.stride));
+    const auto value = hn::Mul(scaled, hn::Sub(load(at), mean));
+    if constexpr (kAll) {
+      hn::StoreU(value, d, at);
+    } else {
+      store_first(value, d, at, count);
+    }
+  }
 }
 
 void softmax_hessian(Block<double> rho, const double* HWY_RESTRICT weight, Index rows, double* HWY_RESTRICT u,
                      Index u_stride) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  for (Index i = 0; i < rows; i += lanes) {
-    auto mean = hn::Zero(d);
-    for (Index c = 0; c < rho.columns; ++c) {
-      mean =
-          hn::MulAdd(hn::LoadU(d, rho.data + c * rho.stride + i), hn::LoadU(d, u + c * u_stride + i), mean);
-    }
-    const auto w = hn::LoadU(d, weight + i);
-    for (Index c = 0; c < rho.columns; ++c) {
-      double* at = u + c * u_stride + i;
-      const auto scaled = hn::Mul(w, hn::LoadU(d, rho.data + c * rho.stride + i));
-      hn::StoreU(hn::Mul(scaled, hn::Sub(hn::LoadU(d, at), mean)), d, at);
-    }
+  constexpr Index lanes = kLanes<double>;
+  Index i = 0;
+  for (; i + lanes <= rows; i += lanes) {
+    hessian_rows<true>({rho.data + i, rho.stride, rho.columns}, weight + i, u + i, u_stride, lanes);
+  }
+  if (i < rows) {
+    hessian_rows<false>({rho.data + i, rho.stride, rho.columns}, weight + i, u + i, u_stride, rows - i);
   }
 }
 
-double sum(const double* HWY_RESTRICT values, Index count) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  auto even = hn::Zero(d), odd = hn::Zero(d);
+/// What `add` adds up over [0, count). Two logical vectors take turns: an addition need not wait for the one
+/// before.
+template <class Add>
+HWY_INLINE double sum_of(Index count, const Add& add) {
+  constexpr Index lanes = kLanes<double>, width = kWidth<double>, parts = kPasses<double>;
+  V even[parts], odd[parts];
+  for (Index p = 0; p < parts; ++p) even[p] = odd[p] = hn::Zero(D());
   Index i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    even = hn::Add(even, hn::LoadU(d, values + i));
-    odd = hn::Add(odd, hn::LoadU(d, values + i + lanes));
+  for (; i + 2 * width <= count; i += 2 * width) {
+    for (Index p = 0; p < parts; ++p) {
+      even[p] = add.whole(i + p * lanes, even[p]);
+      odd[p] = add.whole(i + width + p * lanes, odd[p]);
+    }
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
-  for (; i < count; ++i) total += values[i];
-  return total;
+  if (i < count) {
+    for (Index p = 0; p < parts; ++p) {
+      even[p] = add.first(i + p * lanes, count - i - p * lanes, even[p]);
+      odd[p] = add.first(i + width + p * lanes, count - i - width - p * lanes, odd[p]);
+    }
+  }
+  for (Index p = 0; p < parts; ++p) even[p] = hn::Add(even[p], odd[p]);
+  return sum_lanes(even);
 }
 
-double dot(const double* HWY_RESTRICT a, const double* HWY_RESTRICT b, Index count) {
-  const hn::ScalableTag<double> d;
-  const auto lanes = static_cast<Index>(hn::Lanes(d));
-  auto even = hn::Zero(d), odd = hn::Zero(d);
-  Index i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    even = hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), even);
-    odd = hn::MulAdd(hn::LoadU(d, a + i + lanes), hn::LoadU(d, b + i + lanes), odd);
+struct ValueTerms {
+  const double* values;
+  HWY_INLINE V whole(Index i, V sum) const { return hn::Add(sum, hn::LoadU(D(), values + i)); }
+  HWY_INLINE V first(Index i, Index count, V sum) const {
+    return hn::Add(sum, load_first(D(), values + i, count));
   }
-  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
-  for (; i < count; ++i) sum += a[i] * b[i];
-  return sum;
+};
+
+struct ProductTerms {
+  const double *a, *b;
+  HWY_INLINE V whole(Index i, V sum) const {
+    return hn::MulAdd(hn::LoadU(D(), a + i), hn::LoadU(D(), b + i), sum);
+  }
+  HWY_INLINE V first(Index i, Index count, V sum) const {
+    return hn::MulAdd(load_first(D(), a + i, count), load_first(D(), b + i, count), sum);
+  }
+};
+
+double sum(const double* values, Index count) {
+  return sum_of(count, ValueTerms{values});
+}
+
+double dot(const double* a, const double* b, Index count) {
+  return sum_of(count, ProductTerms{a, b});
 }
 
 }  // namespace HWY_NAMESPACE

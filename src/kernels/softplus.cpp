@@ -5,7 +5,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 //
-#include "hwy/contrib/math/math-inl.h"
+#include "kernels/exp_log.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sharelearn::kernels {
@@ -28,7 +28,7 @@ void for_vectors(D d, const double* in, Index count, double* out_a, double* out_
   }
 }
 
-/// Min, Max, Exp and Log1p make numbers of a NaN; a loss must not.
+/// Min and Max make numbers of a NaN; a loss must not.
 template <class V>
 HWY_INLINE V keep_nan(V x, V value) {
   return hn::IfThenElse(hn::IsNaN(x), x, value);
@@ -40,8 +40,8 @@ void Softplus(const double* t, Index count, double* value, double* probability) 
   const auto zero = hn::Zero(d);
   for_vectors(d, t, count, value, probability, [&](const double* in, double* v, double* q) HWY_ATTR {
     const auto x = hn::LoadU(d, in);
-    const auto e = hn::Exp(d, hn::Neg(hn::Abs(x)));
-    const auto low = hn::Log1p(d, e);
+    const auto e = exp(d, hn::Neg(hn::Abs(x)));
+    const auto low = log1p_within(d, e);
     const auto plain = hn::Div(hn::IfThenElse(hn::Gt(x, zero), e, one), hn::Add(one, e));
     hn::StoreU(keep_nan(x, hn::Add(low, hn::Max(hn::Neg(x), zero))), d, v);
     hn::StoreU(keep_nan(x, plain), d, q);
@@ -52,8 +52,7 @@ void Exponential(const double* t, Index count, double* value) {
   const hn::ScalableTag<double> d;
   for_vectors(d, t, count, value, nullptr, [&](const double* in, double* v, double*) HWY_ATTR {
     const auto x = hn::LoadU(d, in);
-    // Exp is defined up to 706; beyond 700 a loss is past saving anyway.
-    hn::StoreU(keep_nan(x, hn::Exp(d, hn::Min(x, hn::Set(d, 700.0)))), d, v);
+    hn::StoreU(keep_nan(x, exp(d, hn::Min(x, hn::Set(d, kMostExponent)))), d, v);
   });
 }
 

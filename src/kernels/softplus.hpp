@@ -9,7 +9,10 @@ namespace sharelearn::kernels {
 /// Either output may be the input.
 void softplus(const double* t, Index count, double* value, double* probability);
 
-/// value[i] = exp(t[i]); NaN of NaN.
+/// Beyond it a loss is past saving, and exp stays finite, so that sums of a few of them do, too.
+inline constexpr double kMostExponent = 700;
+
+/// value[i] = exp(min(t[i], kMostExponent)); NaN of NaN. `value` may be the input.
 void exponential(const double* t, Index count, double* value);
 
 }  // namespace sharelearn::kernels

@@ -43,17 +43,20 @@ class JointBooster {
   void weigh() {
     const Index k = classes_.count();
     Grid<float> terms(pool_.rows(), 2 * k);  // w z of each class, then w
-    threads_.for_each(k, [&](std::int64_t c, int) {
-      Sums sum;
-      for (Index i = 0; i < pool_.rows(); ++i) {
-        const double z = sign(i, c);
-        const double w = row_weight_[to_size(i)] * std::exp(-z * scores_(i, c));
-        terms(i, c) = static_cast<float>(w * z);
-        terms(i, k + c) = static_cast<float>(w);
-        sum = sum + Sums{w * z, w};
+    std::vector<double> totals(to_size(2 * k));
+    sum_over_rows(pool_.rows(), threads_, totals, [&](RowRange block, std::span<double> sums, int) {
+      for (Index c = 0; c < k; ++c) {
+        for (Index i = block.begin; i < block.end; ++i) {
+          const double z = sign(i, c);
+          const double w = row_weight_[to_size(i)] * std::exp(-z * scores_(i, c));
+          terms(i, c) = static_cast<float>(w * z);
+          terms(i, k + c) = static_cast<float>(w);
+          sums[to_size(c)] += w * z;
+          sums[to_size(k + c)] += w;
+        }
       }
-      total_[to_size(c)] = sum;
     });
+    for (Index c = 0; c < k; ++c) total_[to_size(c)] = {totals[to_size(c)], totals[to_size(k + c)]};
     pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         const double* sums = block.sums + a * 2 * k;
@@ -95,17 +98,19 @@ class JointBooster {
   void add(JointBoostRound& round) {
     Grid<float> stump(pool_.rows(), 1);
     pool_.values(round.candidate, stump, 0);
-    double loss = 0;
-    for (Index c = 0; c < classes_.count(); ++c) {
-      const bool shares =
-          std::binary_search(round.sharing.begin(), round.sharing.end(), static_cast<std::int32_t>(c));
-      for (Index i = 0; i < pool_.rows(); ++i) {
-        double& score = scores_(i, c);
-        score += !shares ? round.constant[to_size(c)] : stump(i, 0) != 0 ? round.below : round.above;
-        loss += row_weight_[to_size(i)] * std::exp(-sign(i, c) * score);
+    round.loss = sum_over_rows(pool_.rows(), threads_, [&](RowRange block, int) {
+      double loss = 0;
+      for (Index c = 0; c < classes_.count(); ++c) {
+        const bool shares =
+            std::binary_search(round.sharing.begin(), round.sharing.end(), static_cast<std::int32_t>(c));
+        for (Index i = block.begin; i < block.end; ++i) {
+          double& score = scores_(i, c);
+          score += !shares ? round.constant[to_size(c)] : stump(i, 0) != 0 ? round.below : round.above;
+          loss += row_weight_[to_size(i)] * std::exp(-sign(i, c) * score);
+        }
       }
-    }
-    round.loss = loss;
+      return loss;
+    });
   }
 
   const Grid<double>& scores() const { return scores_; }

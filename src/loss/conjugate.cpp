@@ -1,7 +1,6 @@
 // What losses have unless they know better, and the sum of conjugates.
 #include <algorithm>
 #include <limits>
-#include <vector>
 
 #include "sharelearn/loss/loss.hpp"
 
@@ -25,14 +24,8 @@ void Loss::split_residual(RowRange rows, const Grid<double>& scores, Grid<double
 }
 
 double evaluate_conjugate(const Loss& loss, const Grid<double>& dual, double scale, ThreadPool& threads) {
-  const Index blocks = blocks_of(loss.rows());
-  std::vector<double> part(static_cast<std::size_t>(blocks));
-  threads.for_each(blocks, [&](std::int64_t b, int) {
-    part[static_cast<std::size_t>(b)] = loss.conjugate(block_range(b, loss.rows()), dual, scale);
-  });
-  double sum = 0;
-  for (const double p : part) sum += p;
-  return sum;
+  return sum_over_rows(loss.rows(), threads,
+                       [&](RowRange block, int) { return loss.conjugate(block, dual, scale); });
 }
 
 }  // namespace sharelearn

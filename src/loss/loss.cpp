@@ -11,14 +11,8 @@ void Loss::hessian_times(Index first, Index count, const Grid<double>& state, do
 }
 
 double evaluate(const Loss& loss, const Grid<double>& scores, Grid<double>* residual, ThreadPool& threads) {
-  const Index blocks = blocks_of(loss.rows());
-  std::vector<double> values(static_cast<std::size_t>(blocks));
-  threads.for_each(blocks, [&](Index block, int) {
-    values[static_cast<std::size_t>(block)] = loss.block(block_range(block, loss.rows()), scores, residual);
-  });
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum;
+  return sum_over_rows(loss.rows(), threads,
+                       [&](RowRange block, int) { return loss.block(block, scores, residual); });
 }
 
 }  // namespace sharelearn

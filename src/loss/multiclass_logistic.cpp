@@ -14,12 +14,7 @@ MulticlassLogistic::MulticlassLogistic(std::vector<std::int32_t> label, Index cl
       label_(std::move(label)),
       classes_(classes),
       weights_(std::move(weights)),
-      margin_(margin) {
-  // The kernel reads whole vectors: the rows beyond the last one weigh nothing.
-  const auto padded = static_cast<std::size_t>((rows_ + 7) / 8 * 8);
-  label_.resize(padded, 0);
-  weights_.resize(padded, 0.0);
-}
+      margin_(margin) {}
 
 double MulticlassLogistic::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
   const kernels::Block<double> block{scores.data() + rows.begin, scores.stride(), classes_};

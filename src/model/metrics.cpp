@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "run/serial_sum.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -89,53 +91,63 @@ std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, In
 
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights) {
-  double wrong = 0, total = 0;
-  for (Index i = 0; i < scores.rows(); ++i) {
-    const std::int32_t y = truth[static_cast<std::size_t>(i)];
-    const double weight = weight_at(weights, i);
-    total += weight;
-    if (y < 0 || place_of(scores, i, y) > 0) wrong += weight;
-  }
-  return total > 0 ? wrong / total : 0;
+  double sums[2] = {};  // of the wrong rows, of all
+  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    for (Index i = block.begin; i < block.end; ++i) {
+      const std::int32_t y = truth[static_cast<std::size_t>(i)];
+      const double weight = weight_at(weights, i);
+      to[1] += weight;
+      if (y < 0 || place_of(scores, i, y) > 0) to[0] += weight;
+    }
+  });
+  return sums[1] > 0 ? sums[0] / sums[1] : 0;
 }
 
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights) {
-  double places = 0, total = 0;
-  for (Index i = 0; i < scores.rows(); ++i) {
-    const std::int32_t y = truth[static_cast<std::size_t>(i)];
-    if (y < 0) continue;
-    const double weight = weight_at(weights, i);
-    places += weight * static_cast<double>(place_of(scores, i, y));
-    total += weight;
-  }
-  return total > 0 ? places / total : kUndefined;
+  double sums[2] = {};  // of the places, of the rows
+  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    for (Index i = block.begin; i < block.end; ++i) {
+      const std::int32_t y = truth[static_cast<std::size_t>(i)];
+      if (y < 0) continue;
+      const double weight = weight_at(weights, i);
+      to[0] += weight * static_cast<double>(place_of(scores, i, y));
+      to[1] += weight;
+    }
+  });
+  return sums[1] > 0 ? sums[0] / sums[1] : kUndefined;
 }
 
 ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
                            std::span<const double> weights) {
+  enum { kTotal, kKnown, kPlaces, kLogLoss, kErrors, kTop };
+  const auto top = static_cast<std::size_t>(std::min<Index>(5, scores.cols()));
+  std::vector<double> sums(kTop + top);
+  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    for (Index i = block.begin; i < block.end; ++i) {
+      const double weight = weight_at(weights, i);
+      const std::int32_t y = truth[static_cast<std::size_t>(i)];
+      const Index place = y < 0 ? scores.cols() : place_of(scores, i, y);
+      to[kTotal] += weight;
+      if (place > 0) to[kErrors] += 1;
+      for (std::size_t n = 0; n < top; ++n) {
+        if (place > static_cast<Index>(n)) to[kTop + n] += weight;
+      }
+      if (y < 0) continue;
+      to[kKnown] += weight;
+      to[kPlaces] += weight * static_cast<double>(place);
+      to[kLogLoss] += weight * log_loss_of(scores, i, y);
+    }
+  });
   ClassMetrics metrics;
   metrics.rows = scores.rows();
-  metrics.top_error.assign(static_cast<std::size_t>(std::min<Index>(5, scores.cols())), 0.0);
-  double total = 0, known = 0;
-  for (Index i = 0; i < scores.rows(); ++i) {
-    const double weight = weight_at(weights, i);
-    const std::int32_t y = truth[static_cast<std::size_t>(i)];
-    const Index place = y < 0 ? scores.cols() : place_of(scores, i, y);
-    total += weight;
-    if (place > 0) ++metrics.errors;
-    for (std::size_t n = 0; n < metrics.top_error.size(); ++n) {
-      if (place > static_cast<Index>(n)) metrics.top_error[n] += weight;
-    }
-    if (y < 0) continue;
-    known += weight;
-    metrics.coverage += weight * static_cast<double>(place);
-    metrics.log_loss += weight * log_loss_of(scores, i, y);
+  metrics.errors = static_cast<Index>(sums[kErrors]);
+  for (std::size_t n = 0; n < top; ++n) {
+    metrics.top_error.push_back(sums[kTotal] > 0 ? sums[kTop + n] / sums[kTotal] : 0);
   }
-  for (double& error : metrics.top_error) error = total > 0 ? error / total : 0;
-  metrics.error = metrics.top_error.empty() ? 0 : metrics.top_error.front();
-  metrics.coverage = known > 0 ? metrics.coverage / known : kUndefined;
-  metrics.log_loss = known > 0 ? metrics.log_loss / known : kUndefined;
+  metrics.error = top == 0 ? 0 : metrics.top_error.front();
+  metrics.coverage = sums[kKnown] > 0 ? sums[kPlaces] / sums[kKnown] : kUndefined;
+  metrics.log_loss = sums[kKnown] > 0 ? sums[kLogLoss] / sums[kKnown] : kUndefined;
   return metrics;
 }
 
@@ -157,19 +169,21 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
   double wrong = 0, total = 0;
   for (std::size_t t = 0; t < k; ++t) {
     std::vector<ScoredRow> rows;
-    double task_wrong = 0, task_total = 0;
-    for (Index i = 0; i < scores.rows(); ++i) {
-      const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
-      if (sign == 0) continue;
-      const ScoredRow row{scores(i, static_cast<Index>(t)), sign > 0, weight_at(weights, i)};
-      rows.push_back(row);
-      task_total += row.weight;
-      const bool right = row.positive ? row.score > 0 : row.score <= 0;
-      if (!right) task_wrong += row.weight;
-    }
-    wrong += task_wrong;
-    total += task_total;
-    metrics.task_error.push_back(task_total > 0 ? task_wrong / task_total : 0);
+    double sums[2] = {};  // of the wrong rows, of all
+    serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+      for (Index i = block.begin; i < block.end; ++i) {
+        const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
+        if (sign == 0) continue;
+        const ScoredRow row{scores(i, static_cast<Index>(t)), sign > 0, weight_at(weights, i)};
+        rows.push_back(row);
+        to[1] += row.weight;
+        const bool right = row.positive ? row.score > 0 : row.score <= 0;
+        if (!right) to[0] += row.weight;
+      }
+    });
+    wrong += sums[0];
+    total += sums[1];
+    metrics.task_error.push_back(sums[1] > 0 ? sums[0] / sums[1] : 0);
     metrics.area.push_back(area_under_curve(std::move(rows)));
   }
   metrics.error = total > 0 ? wrong / total : 0;
@@ -178,18 +192,20 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
 
 ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
                            std::span<const double> weights) {
+  double sums[3] = {};  // of squares, of magnitudes, of the rows
+  serial_sum(std::ssize(truth), sums, [&](RowRange block, std::span<double> to) {
+    for (Index i = block.begin; i < block.end; ++i) {
+      const double weight = weight_at(weights, i);
+      const double off = scores(i, 0) - truth[static_cast<std::size_t>(i)];
+      to[0] += weight * off * off;
+      to[1] += weight * std::abs(off);
+      to[2] += weight;
+    }
+  });
+  if (sums[2] == 0) return {};
   ValueMetrics metrics;
-  double total = 0;
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    const double weight = weight_at(weights, static_cast<Index>(i));
-    const double off = scores(static_cast<Index>(i), 0) - truth[i];
-    metrics.root_mean_square += weight * off * off;
-    metrics.mean_absolute += weight * std::abs(off);
-    total += weight;
-  }
-  if (total == 0) return {};
-  metrics.root_mean_square = std::sqrt(metrics.root_mean_square / total);
-  metrics.mean_absolute /= total;
+  metrics.root_mean_square = std::sqrt(sums[0] / sums[2]);
+  metrics.mean_absolute = sums[1] / sums[2];
   return metrics;
 }
 

@@ -156,21 +156,23 @@ Dataset deform(const Dataset& images, const DeformOptions& options, ThreadPool& 
   if (rows == 0) return images;
   for (Index j = 0; j < pixels; ++j) std::copy_n(from.column(j), rows, to.column(j));
   const float background = smallest(from);
-  threads.for_each((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](Index piece, int) {
-    const RowRange range{piece * kRowsAtOnce, std::min(rows, (piece + 1) * kRowsAtOnce)};
+  for_each_row_block(rows, threads, [&](RowRange block, int) {
     Deformer deformer(shape, options, background);
-    std::vector<float> originals(static_cast<std::size_t>(range.size() * pixels)), deformed(originals.size());
-    gather_rows(from, range, originals.data());
-    for (Index c = 1; c <= options.copies; ++c) {
-      for (Index i = range.begin; i < range.end; ++i) {
-        Random random(options.seed, static_cast<std::uint64_t>(c * rows + i));
-        const Index at = (i - range.begin) * pixels;
-        deformer.apply(originals.data() + at, random, deformed.data() + at);
-      }
-      for (Index j = 0; j < pixels; ++j) {
-        float* column = to.column(j) + c * rows + range.begin;
-        for (Index i = 0; i < range.size(); ++i)
-          column[i] = deformed[static_cast<std::size_t>(i * pixels + j)];
+    std::vector<float> originals(static_cast<std::size_t>(kRowsAtOnce * pixels)), deformed(originals.size());
+    for (Index begin = block.begin; begin < block.end; begin += kRowsAtOnce) {
+      const RowRange range{begin, std::min(begin + kRowsAtOnce, block.end)};
+      gather_rows(from, range, originals.data());
+      for (Index c = 1; c <= options.copies; ++c) {
+        for (Index i = range.begin; i < range.end; ++i) {
+          Random random(options.seed, static_cast<std::uint64_t>(c * rows + i));
+          const Index at = (i - range.begin) * pixels;
+          deformer.apply(originals.data() + at, random, deformed.data() + at);
+        }
+        for (Index j = 0; j < pixels; ++j) {
+          float* column = to.column(j) + c * rows + range.begin;
+          for (Index i = 0; i < range.size(); ++i)
+            column[i] = deformed[static_cast<std::size_t>(i * pixels + j)];
+        }
       }
     }
   });

@@ -4,38 +4,46 @@
 #include <cmath>
 
 #include "data/readers.hpp"
+#include "transform/column_sums.hpp"
 
 namespace sharelearn {
 namespace {
+
+/// Of the weight: less is what rounding leaves where every value is missing.
+constexpr double kLeastShare = 1e-12;
 
 bool is_nan(float value) {
   return std::isnan(value);
 }
 
-float mean_of(std::span<const float> values, Index rows) {
-  double sum = 0;
-  Index present = rows;
-  for (const float value : values) {
+/// Over the rows that have a value. Zeros that are not stored are values.
+template <class AnyMatrix>
+float mean_of(const AnyMatrix& x, Index j, const RowWeights& weights, double total) {
+  double sums[2] = {};  // of the values, and of the weights of missing ones
+  sum_column(x, j, sums, [&](std::size_t row, float value, std::span<double> to) {
     if (std::isnan(value)) {
-      --present;
+      to[1] += weights[row];
     } else {
-      sum += value;
+      to[0] += weights[row] * static_cast<double>(value);
     }
-  }
-  return present > 0 ? static_cast<float>(sum / static_cast<double>(present)) : 0.0f;
+  });
+  const double present = total - sums[1];
+  return present > kLeastShare * total ? static_cast<float>(sums[0] / present) : 0.0f;
 }
 
-std::vector<float> means_of(const DenseMatrix& x, ThreadPool& threads) {
+std::vector<float> means_of(const DenseMatrix& x, ThreadPool& threads, const RowWeights& weights) {
+  const double total = weights.total();
   std::vector<float> means(static_cast<std::size_t>(x.cols()));
   threads.for_each(x.cols(), [&](std::int64_t j, int) {
-    means[static_cast<std::size_t>(j)] = mean_of(x.column_span(j), x.rows());
+    means[static_cast<std::size_t>(j)] = mean_of(x, j, weights, total);
   });
   return means;
 }
 
-std::vector<float> means_of(const SparseMatrix& x) {
+std::vector<float> means_of(const SparseMatrix& x, const RowWeights& weights) {
+  const double total = weights.total();
   std::vector<float> means;
-  for (Index j = 0; j < x.cols; ++j) means.push_back(mean_of(x.column_values(j), x.rows));
+  for (Index j = 0; j < x.cols; ++j) means.push_back(mean_of(x, j, weights, total));
   return means;
 }
 
@@ -71,8 +79,9 @@ void fill(SparseMatrix& x, std::span<const float> fills) {
 
 }  // namespace
 
-std::vector<float> column_means(const Matrix& x, ThreadPool& threads) {
-  return x.is_sparse() ? means_of(x.sparse()) : means_of(x.dense(), threads);
+std::vector<float> column_means(const Matrix& x, ThreadPool& threads, std::span<const double> row_weights) {
+  const RowWeights weights(row_weights, x.rows());
+  return x.is_sparse() ? means_of(x.sparse(), weights) : means_of(x.dense(), threads, weights);
 }
 
 bool has_missing(const Matrix& x) {
@@ -94,12 +103,13 @@ void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads) 
 
 void fill_missing(DenseMatrix& x, Missing missing, ThreadPool& threads) {
   if (missing == Missing::keep) return;
-  fill(x, missing == Missing::mean ? means_of(x, threads) : std::vector<float>(), threads);
+  fill(x, missing == Missing::mean ? means_of(x, threads, RowWeights({}, x.rows())) : std::vector<float>(),
+       threads);
 }
 
 void fill_missing(SparseMatrix& x, Missing missing) {
   if (missing == Missing::keep) return;
-  fill(x, missing == Missing::mean ? means_of(x) : std::vector<float>());
+  fill(x, missing == Missing::mean ? means_of(x, RowWeights({}, x.rows)) : std::vector<float>());
 }
 
 }  // namespace sharelearn

@@ -4,22 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "transform/column_sums.hpp"
+
 namespace sharelearn {
 namespace {
 
-/// Rows of each class in which column j is not zero.
-void count_present(const Matrix& x, Index j, std::span<const std::int32_t> class_of_row,
-                   std::vector<double>& present) {
-  std::fill(present.begin(), present.end(), 0.0);
-  const auto count = [&](std::size_t row) { ++present[static_cast<std::size_t>(class_of_row[row])]; };
-  if (x.is_sparse()) {
-    for (const std::uint32_t row : x.sparse().column_rows(j)) count(row);
-    return;
-  }
-  const auto values = x.dense().column_span(j);
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    if (values[row] != 0) count(row);
-  }
+std::size_t class_at(std::span<const std::int32_t> class_of_row, std::size_t row) {
+  return static_cast<std::size_t>(class_of_row[row]);
 }
 
 /// joint ln(joint / (one * other)), 0 where nothing is joint.
@@ -30,18 +21,25 @@ double term(double joint, double one, double other) {
 }  // namespace
 
 std::vector<double> mutual_information(const Matrix& x, std::span<const std::int32_t> class_of_row,
-                                       Index classes) {
-  const double rows = static_cast<double>(x.rows());
-  std::vector<double> of_class(static_cast<std::size_t>(classes), 0.0), present(of_class.size());
-  for (const std::int32_t c : class_of_row) of_class[static_cast<std::size_t>(c)] += 1 / rows;
+                                       Index classes, std::span<const double> row_weights) {
+  const RowWeights weights(row_weights, x.rows());
+  const double total = weights.total();
+  std::vector<double> of_class(static_cast<std::size_t>(classes)), present(of_class.size());
+  serial_sum(x.rows(), of_class, [&](RowRange block, std::span<double> sums) {
+    for (auto i = static_cast<std::size_t>(block.begin); i < static_cast<std::size_t>(block.end); ++i) {
+      sums[class_at(class_of_row, i)] += weights[i];
+    }
+  });
   std::vector<double> information;
   for (Index j = 0; j < x.cols(); ++j) {
-    count_present(x, j, class_of_row, present);
-    const double occurs = std::accumulate(present.begin(), present.end(), 0.0) / rows;
+    sum_column(x, j, present, [&](std::size_t row, float value, std::span<double> sums) {
+      if (value != 0) sums[class_at(class_of_row, row)] += weights[row];
+    });
+    const double occurs = std::accumulate(present.begin(), present.end(), 0.0) / total;
     double sum = 0;
     for (std::size_t c = 0; c < present.size(); ++c) {
-      const double both = present[c] / rows;
-      sum += term(both, occurs, of_class[c]) + term(of_class[c] - both, 1 - occurs, of_class[c]);
+      const double both = present[c] / total, of_this = of_class[c] / total;
+      sum += term(both, occurs, of_this) + term(of_this - both, 1 - occurs, of_this);
     }
     information.push_back(std::max(sum, 0.0));
   }
@@ -49,8 +47,8 @@ std::vector<double> mutual_information(const Matrix& x, std::span<const std::int
 }
 
 std::vector<Index> most_informative_columns(const Matrix& x, std::span<const std::int32_t> class_of_row,
-                                            Index classes, Index count) {
-  const std::vector<double> information = mutual_information(x, class_of_row, classes);
+                                            Index classes, Index count, std::span<const double> row_weights) {
+  const std::vector<double> information = mutual_information(x, class_of_row, classes, row_weights);
   std::vector<Index> order(information.size());
   std::iota(order.begin(), order.end(), Index{0});
   const auto of = [&](Index j) { return information[static_cast<std::size_t>(j)]; };

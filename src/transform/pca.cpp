@@ -10,6 +10,7 @@
 #include "data/copy_rows.hpp"
 #include "kernels/outer_sums.hpp"
 #include "sharelearn/run/error.hpp"
+#include "transform/column_sums.hpp"
 #include "transform/row_products.hpp"
 #include "transform/symmetric_eigen.hpp"
 
@@ -23,19 +24,15 @@ Index tiles_of(Index count, Index tile) {
   return (count + tile - 1) / tile;
 }
 
-std::vector<double> column_means(const Matrix& x, ThreadPool& threads) {
+std::vector<double> means_of(const Matrix& x, const RowWeights& weights, double total, ThreadPool& threads) {
   std::vector<double> mean(static_cast<std::size_t>(x.cols()));
   threads.for_each(x.cols(), [&](std::int64_t j, int) {
-    std::vector<float> column(static_cast<std::size_t>(x.rows()));
-    x.copy_column(j, column.data());
-    double sum = 0;
-    for (const float v : column) sum += static_cast<double>(v);
-    mean[static_cast<std::size_t>(j)] = sum / static_cast<double>(x.rows());
+    mean[static_cast<std::size_t>(j)] = sum_over_entries(x, j, weights, [](double v) { return v; }) / total;
   });
   return mean;
 }
 
-/// A block of rows, centred, packed twice: by kTileLeft and by kTileRight columns at a time.
+/// A block of rows, centred, packed twice: by kTileLeft columns at a time, weighted, and by kTileRight.
 struct CentredBlock {
   CentredBlock(Index columns)
       : left(static_cast<std::size_t>(tiles_of(columns, kTileLeft) * kTileLeft * kBlockRows)),
@@ -44,14 +41,14 @@ struct CentredBlock {
     std::fill(right.begin(), right.end(), 0.0);
   }
 
-  void pack(const Matrix& x, Index j, double mean, RowRange rows) {
+  void pack(const Matrix& x, Index j, double mean, RowRange rows, const RowWeights& weights) {
     std::vector<float> column(static_cast<std::size_t>(rows.size()));
     copy_rows(x, j, rows, column.data());
     double* to_left = left.data() + j / kTileLeft * kTileLeft * kBlockRows + j % kTileLeft;
     double* to_right = right.data() + j / kTileRight * kTileRight * kBlockRows + j % kTileRight;
     for (Index r = 0; r < rows.size(); ++r) {
       const double v = static_cast<double>(column[static_cast<std::size_t>(r)]) - mean;
-      to_left[r * kTileLeft] = v;
+      to_left[r * kTileLeft] = weights[static_cast<std::size_t>(rows.begin + r)] * v;
       to_right[r * kTileRight] = v;
     }
   }
@@ -59,35 +56,61 @@ struct CentredBlock {
   AlignedVector<double> left, right;
 };
 
-/// Adds the block's outer products to the tiles at and above the diagonal of one row of tiles.
-void add_tile_row(const CentredBlock& block, Index tile_row, Index rows, Eigen::MatrixXd& sums) {
-  const Index d = sums.cols();
+/// The tiles at and above the diagonal, a row of tiles after the other: about d^2 / 2 numbers.
+class UpperTiles {
+ public:
+  explicit UpperTiles(Index columns) : columns_(columns), start_{0} {
+    for (Index row = 0; row < rows(); ++row) {
+      start_.push_back(start_.back() + kTileLeft * (columns_ - first_column(row)));
+    }
+  }
+  Index rows() const { return tiles_of(columns_, kTileLeft); }
+  std::size_t size() const { return static_cast<std::size_t>(start_.back()); }
+  Index first_column(Index tile_row) const { return tile_row * kTileLeft / kTileRight * kTileRight; }
+  /// Where the entry of matrix row `tile_row` * kTileLeft + a in its column is.
+  std::size_t at(Index tile_row, Index a, Index column) const {
+    const Index first = first_column(tile_row);
+    return static_cast<std::size_t>(start_[static_cast<std::size_t>(tile_row)] + a * (columns_ - first) +
+                                    column - first);
+  }
+
+ private:
+  Index columns_;
+  std::vector<Index> start_;
+};
+
+/// Adds the block's outer products to one row of tiles.
+void add_tile_row(const CentredBlock& block, const UpperTiles& tiles, Index tile_row, Index columns,
+                  Index rows, std::span<double> sums) {
   alignas(64) double out[kTileLeft * kTileRight];
-  const Index first = tile_row * kTileLeft;
-  const double* left = block.left.data() + first * kBlockRows;
-  for (Index t = first / kTileRight; t < tiles_of(d, kTileRight); ++t) {
-    kernels::outer_sums(left, block.right.data() + t * kTileRight * kBlockRows, rows, out);
-    for (Index b = 0; b < std::min(kTileRight, d - t * kTileRight); ++b) {
-      for (Index a = 0; a < std::min(kTileLeft, d - first); ++a) {
-        sums(first + a, t * kTileRight + b) += out[a * kTileRight + b];
-      }
+  const double* left = block.left.data() + tile_row * kTileLeft * kBlockRows;
+  for (Index first = tiles.first_column(tile_row); first < columns; first += kTileRight) {
+    kernels::outer_sums(left, block.right.data() + first * kBlockRows, rows, out);
+    for (Index a = 0; a < kTileLeft; ++a) {
+      double* to = sums.data() + tiles.at(tile_row, a, first);
+      for (Index b = 0; b < std::min(kTileRight, columns - first); ++b) to[b] += out[a * kTileRight + b];
     }
   }
 }
 
-/// Upper triangle of the covariance matrix: each entry is added up in the order of the blocks.
-Eigen::MatrixXd covariance(const Matrix& x, const std::vector<double>& mean, ThreadPool& threads) {
+/// Upper triangle of the covariance matrix. Blocks of rows one after the other, tiles in parallel.
+Eigen::MatrixXd covariance(const Matrix& x, const std::vector<double>& mean, const RowWeights& weights,
+                           double total, ThreadPool& threads) {
   const Index d = x.cols();
-  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(d, d);
+  const UpperTiles tiles(d);
+  std::vector<double> sums(tiles.size());
   CentredBlock block(d);
-  for (Index b = 0; b < blocks_of(x.rows()); ++b) {
-    const RowRange rows = block_range(b, x.rows());
-    threads.for_each(d,
-                     [&](std::int64_t j, int) { block.pack(x, j, mean[static_cast<std::size_t>(j)], rows); });
-    threads.for_each(tiles_of(d, kTileLeft),
-                     [&](std::int64_t tile, int) { add_tile_row(block, tile, rows.size(), sums); });
+  serial_sum(x.rows(), sums, [&](RowRange rows, std::span<double> to) {
+    threads.for_each(
+        d, [&](std::int64_t j, int) { block.pack(x, j, mean[static_cast<std::size_t>(j)], rows, weights); });
+    threads.for_each(tiles.rows(),
+                     [&](std::int64_t row, int) { add_tile_row(block, tiles, row, d, rows.size(), to); });
+  });
+  Eigen::MatrixXd upper = Eigen::MatrixXd::Zero(d, d);
+  for (Index i = 0; i < d; ++i) {
+    for (Index j = i; j < d; ++j) upper(i, j) = sums[tiles.at(i / kTileLeft, i % kTileLeft, j)] / total;
   }
-  return sums / static_cast<double>(x.rows());
+  return upper;
 }
 
 /// The sign of an eigenvector is free; the entry of largest magnitude (the first of equals) is made positive.
@@ -99,15 +122,17 @@ double sign_of(const Eigen::VectorXd& direction) {
 
 }  // namespace
 
-Pca Pca::fit(const Matrix& x, Index components, ThreadPool& threads) {
+Pca Pca::fit(const Matrix& x, Index components, ThreadPool& threads, std::span<const double> row_weights) {
   if (components < 1 || components > x.cols()) {
     throw InputError(
         fmt::format("principal components: asked for {}, the data has {} columns", components, x.cols()));
   }
   if (x.rows() < 1) throw InputError("principal components: the data has no rows");
+  const RowWeights weights(row_weights, x.rows());
+  const double total = weights.total();
   Pca pca;
-  pca.mean = column_means(x, threads);
-  const Eigen::MatrixXd upper = covariance(x, pca.mean, threads);
+  pca.mean = means_of(x, weights, total, threads);
+  const Eigen::MatrixXd upper = covariance(x, pca.mean, weights, total, threads);
   const EigenPairs pairs = symmetric_eigen(upper.transpose(), "principal components");
   pca.directions = Grid<float>(x.cols(), components);
   for (Index n = 0; n < components; ++n) {
@@ -127,14 +152,16 @@ Grid<float> Pca::apply(const Matrix& x, ThreadPool& threads) const {
   const RowProducts projection(directions, mean);
   constexpr Index kRows = RowProducts::kRows;
   Grid<float> out(x.rows(), components());
-  threads.for_each(tiles_of(x.rows(), kRows), [&](std::int64_t piece, int) {
-    const RowRange rows{piece * kRows, std::min((piece + 1) * kRows, x.rows())};
+  for_each_row_block(x.rows(), threads, [&](RowRange block, int) {
     std::vector<double> products(static_cast<std::size_t>(components() * kRows));
-    projection.compute(x, rows, products.data());
-    for (Index n = 0; n < components(); ++n) {
-      const double* from = products.data() + n * kRows;
-      std::transform(from, from + rows.size(), out.column(n) + rows.begin,
-                     [](double v) { return static_cast<float>(v); });
+    for (Index begin = block.begin; begin < block.end; begin += kRows) {
+      const RowRange rows{begin, std::min(begin + kRows, block.end)};
+      projection.compute(x, rows, products.data());
+      for (Index n = 0; n < components(); ++n) {
+        const double* from = products.data() + n * kRows;
+        std::transform(from, from + rows.size(), out.column(n) + rows.begin,
+                       [](double v) { return static_cast<float>(v); });
+      }
     }
   });
   return out;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sharelearn/run/error.hpp"
+#include "transform/column_sums.hpp"
 
 namespace sharelearn {
 namespace {
@@ -15,29 +17,43 @@ struct Map {
   double factor = 0;
 };
 
-Map minmax_dense(std::span<const float> values) {
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const double range = static_cast<double>(*high) - *low;
-  if (range == 0) return {*low, 0};
-  return {(static_cast<double>(*high) + *low) / 2, 2 / range};
+/// Rows of weight 0 are as good as absent.
+Map minmax_dense(std::span<const float> values, const RowWeights& weights) {
+  float low = std::numeric_limits<float>::infinity(), high = -low;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (weights[i] == 0) continue;
+    low = std::min(low, values[i]);
+    high = std::max(high, values[i]);
+  }
+  if (!(low <= high)) return {};
+  const double range = static_cast<double>(high) - low;
+  if (range == 0) return {low, 0};
+  return {(static_cast<double>(high) + low) / 2, 2 / range};
 }
 
-Map minmax_sparse(std::span<const float> values) {
+Map minmax_sparse(const SparseMatrix& x, Index j, const RowWeights& weights) {
+  const auto rows = x.column_rows(j);
+  const auto values = x.column_values(j);
   double largest = 0;
-  for (const float v : values) largest = std::max(largest, std::abs(static_cast<double>(v)));
+  for (std::size_t e = 0; e < rows.size(); ++e) {
+    if (weights[rows[e]] != 0) largest = std::max(largest, std::abs(static_cast<double>(values[e])));
+  }
   return {0, largest == 0 ? 0 : 1 / largest};
 }
 
-Map standard(std::span<const float> values, Index rows, bool centre) {
-  double sum = 0;
-  for (const float v : values) sum += v;
-  const double mean = sum / static_cast<double>(rows);
-  double squares = static_cast<double>(rows - static_cast<Index>(values.size())) * mean * mean;
-  for (const float v : values) squares += (v - mean) * (v - mean);
-  const double deviation = std::sqrt(squares / static_cast<double>(rows));
+/// Zeros that are not stored enter the squares all at once.
+Map standard(const Matrix& x, Index j, const RowWeights& weights, double total) {
+  const double mean = sum_over_entries(x, j, weights, [](double v) { return v; }) / total;
+  const auto square = [&](double v) { return (v - mean) * (v - mean); };
+  double squares = sum_over_entries(x, j, weights, square);
+  if (x.is_sparse()) {
+    const double stored = sum_over_entries(x, j, weights, [](double) { return 1.0; });
+    squares += std::max(total - stored, 0.0) * mean * mean;
+  }
+  const double deviation = std::sqrt(squares / total);
   // A deviation at the level of rounding is that of a constant.
   const bool constant = deviation <= 1e-12 * std::abs(mean);
-  return {centre ? mean : 0, constant ? 0 : 1 / deviation};
+  return {x.is_sparse() ? 0 : mean, constant ? 0 : 1 / deviation};
 }
 
 }  // namespace
@@ -61,19 +77,22 @@ std::string_view name_of(ScalingKind kind) {
   return "none";
 }
 
-Scaling Scaling::fit(const Matrix& x, ScalingKind kind, ThreadPool& threads) {
+Scaling Scaling::fit(const Matrix& x, ScalingKind kind, ThreadPool& threads,
+                     std::span<const double> row_weights) {
+  const RowWeights weights(row_weights, x.rows());
   Scaling scaling{kind, {}, {}};
   if (kind == ScalingKind::none || x.rows() == 0) return scaling;
   const auto columns = static_cast<std::size_t>(x.cols());
   scaling.offset.assign(columns, 0);
   scaling.factor.assign(columns, 0);
+  const double total = weights.total();
   threads.for_each(x.cols(), [&](Index j, int) {
-    const auto values = x.is_sparse() ? x.sparse().column_values(j) : x.dense().column_span(j);
     Map map;
     if (kind == ScalingKind::standard) {
-      map = standard(values, x.rows(), !x.is_sparse());
+      map = standard(x, j, weights, total);
     } else {
-      map = x.is_sparse() ? minmax_sparse(values) : minmax_dense(values);
+      map = x.is_sparse() ? minmax_sparse(x.sparse(), j, weights)
+                          : minmax_dense(x.dense().column_span(j), weights);
     }
     scaling.offset[static_cast<std::size_t>(j)] = map.offset;
     scaling.factor[static_cast<std::size_t>(j)] = map.factor;

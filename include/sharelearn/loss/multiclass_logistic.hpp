@@ -27,13 +27,11 @@ class MulticlassLogistic : public Loss {
   bool shift_invariant() const override { return true; }
   double curvature_bound() const override { return 0.5; }
   double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
-  std::span<const double> weights() const override {
-    return {weights_.data(), static_cast<std::size_t>(rows_)};
-  }
+  std::span<const double> weights() const override { return weights_; }
 
  private:
   Index rows_;
-  std::vector<std::int32_t> label_;  ///< padded to a multiple of 8 rows, as weights_ is
+  std::vector<std::int32_t> label_;
   Index classes_;
   std::vector<double> weights_;
   double margin_;

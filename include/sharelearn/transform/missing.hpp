@@ -11,8 +11,9 @@
 namespace sharelearn {
 
 /// The mean of each column over the rows that have a value, 0 where none has. In sparse data the zeros that
-/// are not written down are values, and count.
-std::vector<float> column_means(const Matrix& x, ThreadPool& threads);
+/// are not written down are values, and count. A row's weight counts as its number of copies (empty: 1 each).
+std::vector<float> column_means(const Matrix& x, ThreadPool& threads,
+                                std::span<const double> row_weights = {});
 
 bool has_missing(const Matrix& x);
 

@@ -1,6 +1,7 @@
 // Principal components: the exact leading eigenvectors of the covariance matrix.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
@@ -15,8 +16,10 @@ struct Pca {
 
   Index components() const { return directions.cols(); }
 
-  /// O(m d^2 + d^3) time, O(d^2 + 1024 d) doubles. Throws InputError unless 1 <= components <= columns.
-  static Pca fit(const Matrix& x, Index components, ThreadPool& threads);
+  /// O(m d^2 + d^3) time, O(d^2 + 1024 d) doubles. A row's weight counts as its number of copies (empty: 1
+  /// each). Throws InputError unless 1 <= components <= columns.
+  static Pca fit(const Matrix& x, Index components, ThreadPool& threads,
+                 std::span<const double> row_weights = {});
 
   /// Coordinates of each row, rows x components. A row's coordinates depend on that row alone, to the bit.
   Grid<float> apply(const Matrix& x, ThreadPool& threads) const;

@@ -1,6 +1,7 @@
 // Scaling of columns. It is fitted on the training data and belongs to the model.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,11 @@ struct Scaling {
   std::vector<double> factor;
 
   /// minmax: each column to [-1, 1] (sparse: by its largest magnitude). standard: mean 0, variance 1
-  /// (sparse: divided by the deviation, not centred). A constant column becomes 0.
-  static Scaling fit(const Matrix& x, ScalingKind kind, ThreadPool& threads);
+  /// (sparse: divided by the deviation, not centred). A constant column becomes 0. A row's weight counts as
+  /// its number of copies (empty: 1 each). Throws InputError unless there are as many weights as rows, none
+  /// negative and one positive.
+  static Scaling fit(const Matrix& x, ScalingKind kind, ThreadPool& threads,
+                     std::span<const double> row_weights = {});
 
   void apply(Matrix& x, ThreadPool& threads) const;
   /// One value of column j.

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Fits small models of every method and pool with AVX2 and with AVX-512: the models must be the same bytes.
+
+    instructions.py SHARELEARN
+
+Says so and does nothing where the processor lacks one of the two.
+"""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+# Cases that are not the same bytes yet. To be emptied.
+NOT_YET_THE_SAME = set()
+
+POOLS = {
+    "columns": "dense.csv",
+    "stumps": "dense.csv",
+    "stumps --bins 32": "dense.csv",
+    "products": "dense.csv",
+    "kernel --support 40": "dense.csv",
+    "kernel --support 40 --support-by kmeans": "dense.csv",
+    "pieces --centres 12": "dense.csv",
+    "pieces --centres 12 --pca 3": "dense.csv",
+    "patches --templates 5:16": "images.csv",
+}
+
+
+def cases():
+    for pool, data in POOLS.items():
+        yield f"shareboost {data} --features 6 --pool {pool}"
+        yield f"gradboost {data} --path 4 --path-min 0.2 --pool {pool}"
+    yield "gradboost dense.csv --lambda 0.02 --pool products --degree 0 --rounds 3"
+    for rule in ("gradient-l2", "line", "column", "exact"):
+        yield f"shareboost dense.csv --features 5 --rule {rule}"
+    yield "shareboost dense.csv --features 5 --ridge 0.01 --scale standard --per-round 2"
+    yield "shareboost dense.csv --features 5 --smooth-l1 0.01"
+    yield "shareboost dense.csv --features 5 --smooth-l1linf 0.01"
+    yield "shareboost sparse.svm --features 8 --surplus 0.5"
+    for method in ("gradboost", "adaboost"):
+        for penalty in ("l1", "l1linf"):
+            yield f"{method} dense.csv --path 4 --path-min 0.2 --penalty {penalty}"
+            yield f"{method} sparse.svm --path 4 --path-min 0.2 --penalty {penalty}"
+    yield "gradboost dense.csv --path 4 --path-min 0.2 --penalty l1l2 --solver paper"
+    yield "gradboost dense.csv --lambda 0.01 --penalty l2sq"
+    yield "gradboost tasks.svm --path 4 --path-min 0.2 --loss multitask"
+    yield "gradboost two.csv --path 4 --path-min 0.2 --loss binary"
+    yield "gradboost numbers.csv --path 4 --path-min 0.2 --loss regression"
+    yield "adaboost tasks.svm --path 4 --path-min 0.2 --loss multitask-exp --penalty l1"
+    yield "adaboost two.csv --loss binary-exp --penalty none --sequential --rounds 10"
+    for loss in ("multiclass-hinge", "multiclass-logistic", "multitask-hinge", "multitask-logistic"):
+        yield f"cascade dense.csv --levels 3 --loss {loss}"
+        yield f"cascade sparse.svm --levels 3 --loss {loss} --online --phi 0.01,0.01,0.01"
+    yield "cascade tasks.svm --levels 3 --loss multitask-logistic"
+    for hypotheses in ("multi", "single", "hybrid"):
+        yield f"sharing sparse.svm --hypotheses {hypotheses}"
+        yield f"sharing sparse.svm --hypotheses {hypotheses} --kernel gaussian"
+    yield "onevsrest dense.csv --features 4"
+    yield "onevsrest dense.csv --features 4 --pool stumps"
+    yield "jointboost dense.csv --rounds 6"
+    yield "treelasso tasks.svm --lambda 0.01"
+
+
+def values_of(generator, row, classes, columns):
+    """Every class has columns of its own, with noise, so that there is something to learn and nothing separates."""
+    return [generator.gauss(1.0 if j % classes == row % classes else 0.0, 1.0) for j in range(columns)]
+
+
+def write_csv(path, rows, columns, classes, label=None):
+    generator = random.Random(len(path.name))
+    with open(path, "w") as file:
+        for row in range(rows):
+            values = values_of(generator, row, classes, columns)
+            last = row % classes if label is None else label(values)
+            file.write(",".join(f"{v:.4f}" for v in values) + f",{last}\n")
+
+
+def write_svmlight(path, rows, columns, classes, tasks=0):
+    generator = random.Random(7)
+    with open(path, "w") as file:
+        for row in range(rows):
+            values = values_of(generator, row, classes, columns)
+            head = f"{1 if values[row % tasks] > 0.3 else -1} qid:{row % tasks + 1}" if tasks else str(row % classes)
+            entries = " ".join(f"{j + 1}:{v:.4f}" for j, v in enumerate(values) if abs(v) > 0.8)
+            file.write(f"{head} {entries}\n")
+
+
+def write_images(path, rows, side, classes):
+    """A bright bar whose place is the class, in noise."""
+    generator = random.Random(3)
+    with open(path, "w") as file:
+        for row in range(rows):
+            bar = 2 + row % classes * 3
+            pixels = [generator.randrange(60) + (180 if (p // side) in (bar, bar + 1) else 0) for p in range(side * side)]
+            file.write(",".join(map(str, pixels)) + f",{row % classes}\n")
+
+
+def write_data(folder):
+    write_csv(folder / "dense.csv", 1501, 9, 4)
+    write_csv(folder / "two.csv", 1203, 7, 2)
+    write_csv(folder / "numbers.csv", 1203, 7, 1, lambda values: f"{sum(values[:3]):.4f}")
+    write_svmlight(folder / "sparse.svm", 1307, 30, 5)
+    write_svmlight(folder / "tasks.svm", 1307, 12, 3, tasks=4)
+    write_images(folder / "images.csv", 150, 16, 4)
+
+
+def run(program, folder, arguments, instructions):
+    environment = {**os.environ, "SHARELEARN_INSTRUCTIONS": instructions}
+    command = [program, *arguments, "--quiet", "-o", "model"]
+    (folder / "model").unlink(missing_ok=True)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, (command, done.returncode, done.stderr)
+    return (folder / "model").read_bytes()
+
+
+def has_instructions(program, name):
+    environment = {**os.environ, "SHARELEARN_INSTRUCTIONS": name}
+    command = [program, "generate", "binary-code", "--rows", "4", "--classes", "2"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 or "this processor" in done.stderr, done.stderr
+    return done.returncode == 0
+
+
+def check_unknown_name(program):
+    environment = {**os.environ, "SHARELEARN_INSTRUCTIONS": "sse9"}
+    done = subprocess.run([program, "generate", "binary-code"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 2 and "'sse9'" in done.stderr, (done.returncode, done.stderr)
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    check_unknown_name(program)
+    for name in ("avx2", "avx512"):
+        if not has_instructions(program, name):
+            print(f"skipped: this processor does not have {name}")
+            return 0
+    failed = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_data(folder)
+        wanted = [case for case in cases() if case not in NOT_YET_THE_SAME]
+        for case in wanted:
+            arguments = ["fit", *case.split()]
+            if run(program, folder, arguments, "avx2") != run(program, folder, arguments, "avx512"):
+                failed.append(case)
+    for case in failed:
+        print(f"not the same bytes: fit {case}")
+    print(f"{len(wanted) - len(failed)} of {len(wanted)} models are the same bytes")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
