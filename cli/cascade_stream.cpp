@@ -110,7 +110,7 @@ class Feeder {
     if (step_.empty()) return;
     std::vector<OnlineExample> examples;
     for (const Kept& kept : step_) examples.push_back({kept.column, kept.value, kept.output, kept.sign});
-    model_.cascade.step(examples);
+    online_step(model_.cascade, examples);
     step_.clear();
     after_();
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sharelearn/learn/online_cascade.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 
 namespace sharelearn::cli {

@@ -203,7 +203,7 @@ nlohmann::json level_reports(const Cascade& cascade, const MultiOutputData& trai
     for (const Index column : model.stages[l].columns) {
       const auto feature = static_cast<std::size_t>(model.features.size() == 1 ? 0 : column);
       if (!seen.insert(static_cast<Index>(feature)).second) continue;
-      round["features"].push_back(model.features[feature]->describe(model.inputs));
+      round["features"].push_back(model.features[feature]->describe(model.column_names()));
     }
     const auto levels = static_cast<Index>(l + 1);
     add_errors(round, "train", train, cascade_scores(cascade, train, levels, threads));
@@ -263,7 +263,7 @@ nlohmann::json options_of(const OnlineCascadeModel& model) {
           {"phi", options.phi},
           {"gamma", options.gamma},
           {"bias", options.bias},
-          {"scale", name_of(model.scaling.kind)}};
+          {"scale", name_of(model.preprocessing.scaling.kind)}};
 }
 
 nlohmann::json online_report(const OnlineCascadeModel& model, double seconds) {
@@ -291,7 +291,8 @@ nlohmann::json online_report(const OnlineCascadeModel& model, double seconds) {
     for (std::size_t i = 0; i < level.size(); ++i) {
       if (level[i] == 0 || seen[i / outputs] != 0) continue;
       seen[i / outputs] = 1;
-      round["features"].push_back(ColumnFeature(static_cast<Index>(i / outputs)).describe(model.inputs));
+      round["features"].push_back(
+          ColumnFeature(static_cast<Index>(i / outputs)).describe(model.column_names()));
     }
     report["rounds"].push_back(std::move(round));
     report["features_used"] = report["nonzero_rows"] = so_far.rows;

@@ -84,15 +84,10 @@ Dataset read_matching(const Columns& columns, const std::string& path, ReadOptio
 /// The same of a stream that was looked at: it cannot be opened again.
 Dataset read_matching(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads);
 
-/// Reads data that a model shall be used on. Columns of sparse data that the model has not met are dropped.
+/// Reads data that a model shall be used on, as it is in the file: the model itself orders columns and fills
+/// in what is missing.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
                        bool labels_required, ThreadPool& threads);
-
-/// The model's scores; throws InputError for a row that has a score that is not finite.
-Grid<double> finite_scores(const Model& model, const Dataset& data, ThreadPool& threads);
-/// Scores that an exponential loss was minimised with are half the log-odds of what they predict; doubled,
-/// they mean what the scores of a logistic loss mean. The order of classes stays.
-void to_log_odds(const Model& model, Grid<double>& scores);
 
 /// Chooses the point of the model's path with at most `count` features.
 void use_features(Model& model, Index count);

@@ -19,7 +19,9 @@ class DescribeCommand : public Command {
     app.add_option("--features", features_, "Show the model of at most this many features")
         ->check(non_negative());
     auto* json =
-        app.add_flag("--json", json_, "The whole model for other programs: features, weights, bias, scaling");
+        app.add_flag("--json", json_, "The whole model for other programs: all that a prediction needs");
+    app.add_flag("--stages", stages_, "With --json: the weights of every stage of a path or cascade")
+        ->needs(json);
     app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model")
         ->excludes(json);
     app.add_option("--delta", delta_, "With --bounds: chance that Theorem 1 may fail")
@@ -30,7 +32,7 @@ class DescribeCommand : public Command {
     const ModelPtr model = load_model(model_);
     if (features_ >= 0) show_features(*model);
     if (json_) {
-      nlohmann::json all = model->to_json();
+      nlohmann::json all = model->to_json(stages_);
       all.update(model->metadata);
       fmt::print("{}\n", json_text(all, 1));
       return 0;
@@ -50,7 +52,7 @@ class DescribeCommand : public Command {
   void print_bounds(const Model& model) const;
   std::string model_;
   Index features_ = -1;
-  bool bounds_ = false, json_ = false;
+  bool bounds_ = false, json_ = false, stages_ = false;
   double delta_ = 0.05;
 };
 

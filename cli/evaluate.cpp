@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "command.hpp"
 #include "sharelearn/model/metrics.hpp"
@@ -45,13 +46,21 @@ nlohmann::json or_null(double value) {
   return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
 }
 
+/// Null where the model's scores have no link to probabilities, or no row has a known class.
+nlohmann::json log_loss_of(const Model& model, Grid<double> scores, const Classes& classes,
+                           std::span<const double> weights) {
+  if (!gives_probabilities(model.link())) return {};
+  to_log_probabilities(model.link(), scores);  // their softmax is the model's probabilities
+  return or_null(class_metrics(scores, classes.of_row, weights).log_loss);
+}
+
 nlohmann::json evaluate_classes(const Model& model, const Dataset& data, const Grid<double>& scores) {
   const Classes classes = classes_of(data, model.output_names());
   const ClassMetrics metrics = class_metrics(scores, classes.of_row, data.weight);
   nlohmann::json report{{"error", metrics.error},
                         {"errors", metrics.errors},
                         {"coverage", or_null(metrics.coverage)},
-                        {"log_loss", or_null(metrics.log_loss)},
+                        {"log_loss", log_loss_of(model, scores, classes, data.weight)},
                         {"top_error", metrics.top_error},
                         {"classes", model.output_names()},
                         {"confusion", confusion_matrix(scores, classes.of_row)}};
@@ -123,8 +132,7 @@ int EvaluateCommand::run() {
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
   if (!data.weight.empty()) normalised_weights(data);  // refuses those that fit refuses
-  Grid<double> scores = finite_scores(*model, data, threads);
-  to_log_odds(*model, scores);
+  const Grid<double> scores = model->scores(data, threads);
   nlohmann::json report;
   switch (model->outputs_are()) {
     case OutputKind::classes:

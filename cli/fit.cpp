@@ -290,7 +290,7 @@ int Method::run(const CommonOptions& common, const nlohmann::json& options) {
   if (monitor->cancelled()) settle_cancelled(result.report);
   if (!means.empty()) {
     means.resize(static_cast<std::size_t>(result.model->columns()));  // the test set may have had more
-    result.model->means = std::move(means);
+    result.model->preprocessing.means = std::move(means);
   }
 
   nlohmann::json report = std::move(result.report);

@@ -247,7 +247,7 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh_stream(const CommonOpti
 int CascadeMethod::run_stream(const CommonOptions& common, const nlohmann::json& options) {
   check_stream(common);
   const auto model = resume_.empty() ? fresh_stream(common) : resumed(common);
-  if (model->scaling.kind != ScalingKind::none) {
+  if (model->preprocessing.scaling.kind != ScalingKind::none) {
     throw InputError(fmt::format("{}: scales its rows, which a stream cannot; leave --stream out", resume_));
   }
   nlohmann::json in_effect = options;
@@ -325,7 +325,8 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::resumed(const CommonOptions& 
   expect("--mix", given_.mix->count() > 0, mix_ == known.mix);
   expect("--gamma", given_.gamma->count() > 0, gamma_ == known.gamma);
   expect("--bias", true, common.bias_or(known.bias) == known.bias);
-  expect("--scale", true, common.scaling(model->scaling.kind) == model->scaling.kind);
+  expect("--scale", true,
+         common.scaling(model->preprocessing.scaling.kind) == model->preprocessing.scaling.kind);
   return model;
 }
 
@@ -340,23 +341,23 @@ std::shared_ptr<OnlineCascadeModel> CascadeMethod::fresh(FitInput& input) const 
   auto model = std::make_shared<OnlineCascadeModel>(
       OnlineCascade(online_options(options, gamma_), std::ssize(names), input.train.columns(), own_rows));
   model->names = std::move(names);
-  model->inputs = source.inputs;
-  model->scaling = source.scaling;
+  model->preprocessing.names = source.inputs;
+  model->preprocessing.scaling = source.scaling;
   return model;
 }
 
 /// Puts named columns in the model's order, those it has not met behind them.
 void CascadeMethod::order_as(const OnlineCascadeModel& model, FitInput& input) const {
   const std::vector<std::string>& given = input.train.column_names;
-  if (model.inputs.empty() || given.empty()) return;
-  const std::unordered_set<std::string> known(model.inputs.begin(), model.inputs.end());
+  if (model.column_names().empty() || given.empty()) return;
+  const std::unordered_set<std::string> known(model.column_names().begin(), model.column_names().end());
   const std::unordered_set<std::string> at_hand(given.begin(), given.end());
-  for (const std::string& name : model.inputs) {
+  for (const std::string& name : model.column_names()) {
     if (at_hand.contains(name)) continue;
     throw InputError(fmt::format("{}: the data has no '{}', one of the columns that {} was learned from",
                                  input.train.source, name, resume_));
   }
-  std::vector<std::string> names = model.inputs;
+  std::vector<std::string> names = model.column_names();
   std::ranges::copy_if(given, std::back_inserter(names),
                        [&](const std::string& name) { return !known.contains(name); });
   order_columns(input.train, names, resume_);
@@ -368,13 +369,13 @@ void CascadeMethod::continue_on(OnlineCascadeModel& model, FitInput& input) cons
   order_as(model, input);
   widen(input.train, model.cascade.columns());
   if (input.test) widen(*input.test, model.cascade.columns());
-  const bool scaled = model.scaling.kind != ScalingKind::none;
+  const bool scaled = model.preprocessing.scaling.kind != ScalingKind::none;
   if (scaled && input.train.columns() != model.cascade.columns()) {
     throw InputError(fmt::format("{}: scales {} columns, the data has {}", resume_, model.cascade.columns(),
                                  input.train.columns()));
   }
-  model.scaling.apply(input.train.x, input.context.threads);
-  if (input.test) model.scaling.apply(input.test->x, input.context.threads);
+  model.preprocessing.scaling.apply(input.train.x, input.context.threads);
+  if (input.test) model.preprocessing.scaling.apply(input.test->x, input.context.threads);
   model.grow_columns(input.train.columns(), input.train.column_names);
 }
 

@@ -228,7 +228,7 @@ std::shared_ptr<SharingModel> SharingMethod::load_to_go_on(const std::string& pa
   expect(model->options == fresh.options, "of the learner");
   expect(a.by_name() == b.by_name() && a.hash_bits() == b.hash_bits() && a.bias() == b.bias(),
          "--names, --hash, --bias");
-  expect(model->scaling.kind == scaling, "--scale");
+  expect(model->preprocessing.scaling.kind == scaling, "--scale");
   return model;
 }
 
@@ -263,9 +263,10 @@ bool SharingMethod::streams(LineSource& source, const CommonOptions& common) con
 /// scaling and means go by the order.
 void know_columns(SharingModel& model, const Dataset& data) {
   if (data.x.is_sparse()) return;
-  model.input_columns = data.columns();
-  const bool ordered = !model.features.by_name() || !model.scaling.is_identity() || !model.means.empty();
-  if (ordered) model.inputs = data.column_names;
+  model.preprocessing.columns = data.columns();
+  const bool ordered = !model.features.by_name() || !model.preprocessing.scaling.is_identity() ||
+                       !model.preprocessing.means.empty();
+  if (ordered) model.preprocessing.names = data.column_names;
 }
 
 /// All rows of the input, scaled, with the columns of the model; a new one gets those of the rows.
@@ -275,14 +276,16 @@ Dataset SharingMethod::read_rows(LineSource& source, SharingModel& model, const 
   read.labels_required = !stream_.follow;
   const auto read_all = [&](const ReadOptions& options) { return source.read_all(options, threads); };
   const bool is_new = model.examples == 0 && model.columns() == 0;
-  Dataset data = is_new ? read_train(read_all, read, model.means, threads)
-                        : read_matching({model.columns(), model.column_names(), model.means, "the model"},
-                                        read_all, read, threads);
+  Dataset data =
+      is_new ? read_train(read_all, read, model.preprocessing.means, threads)
+             : read_matching({model.columns(), model.column_names(), model.preprocessing.means, "the model"},
+                             read_all, read, threads);
   model.check_columns(data);
   const ScalingKind kind = common.scaling(default_scaling());
   if (kind != ScalingKind::none) {
-    if (model.scaling.is_identity()) model.scaling = Scaling::fit(data.x, kind, threads);
-    model.scaling.apply(data.x, threads);
+    if (model.preprocessing.scaling.is_identity())
+      model.preprocessing.scaling = Scaling::fit(data.x, kind, threads);
+    model.preprocessing.scaling.apply(data.x, threads);
   }
   if (is_new) know_columns(model, data);
   return data;
@@ -301,6 +304,7 @@ std::optional<Dataset> SharingMethod::learn(SharingStream& stream, const CommonO
   }
   if (!common.test.empty()) {
     test = read_for_model(model, common.test, common.data, true, threads);
+    model.preprocessing.arrange(*test, threads);
     model.check_columns(*test);
     classes_of(*test, model.classes);  // throws if a label is missing
   }

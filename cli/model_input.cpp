@@ -1,8 +1,6 @@
 // Reading data for a model that exists.
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "command.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
@@ -25,14 +23,6 @@ Dataset read_named_lines(const std::string& path, const DataOptions& options, bo
   reading.label_required = labels_required;
   reading.add_repeated = hashed;
   return read_lines(source, std::move(reading));
-}
-
-/// Without the columns from `count` on.
-void drop_columns(SparseMatrix& x, Index count) {
-  x.cols = count;
-  x.start.resize(static_cast<std::size_t>(count) + 1);
-  x.row.resize(static_cast<std::size_t>(x.start.back()));
-  x.value.resize(static_cast<std::size_t>(x.start.back()));
 }
 
 }  // namespace
@@ -71,27 +61,10 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
   }
   ReadOptions read = options.resolved();
   read.labels_required = labels_required;
-  Dataset data =
-      read_matching({model.columns(), model.column_names(), model.means, "the model"}, path, read, threads);
-  const bool wider = model.columns() > 0 && data.columns() > model.columns();
-  if (wider && data.x.is_sparse()) drop_columns(data.x.sparse(), model.columns());
-  return data;
-}
-
-Grid<double> finite_scores(const Model& model, const Dataset& data, ThreadPool& threads) {
-  Grid<double> scores = model.scores(data, threads);
-  Index row = scores.rows(), output = 0;  // of the first that is not
-  for (Index c = 0; c < scores.cols(); ++c) {
-    for (Index i = 0; i < row; ++i) {
-      if (std::isfinite(scores(i, c))) continue;
-      row = i;
-      output = c;
-    }
-  }
-  if (row == scores.rows()) return scores;
-  throw InputError(fmt::format(
-      "{}: the score of row {} for '{}' is {}: its values, or the model's, are too large", data.source,
-      row + 1, model.output_names()[static_cast<std::size_t>(output)], scores(row, output)));
+  read.columns = model.columns();
+  read.column_names = model.column_names();
+  if (read.missing == Missing::mean) read.missing = Missing::keep;  // the model has the means
+  return read_dataset(path, read, threads);
 }
 
 void ModelInput::declare(CLI::App& app, const std::string& what) {
@@ -114,14 +87,6 @@ void ModelInput::check_output(const NamedPath& output) const {
   check_paths({output}, {{"MODEL", model}, {"DATA", data}, {"--labels", reading.read.labels_file}});
 }
 
-void to_log_odds(const Model& model, Grid<double>& scores) {
-  const nlohmann::json::json_pointer loss("/options/loss");
-  if (!model.metadata.value(loss, std::string()).ends_with("-exp")) return;
-  for (Index c = 0; c < scores.cols(); ++c) {
-    for (double& score : scores.column_span(c)) score *= 2;
-  }
-}
-
 void use_features(Model& model, Index count) {
   auto* linear = dynamic_cast<LinearModel*>(&model);
   if (linear == nullptr || linear->increments) {
@@ -136,7 +101,7 @@ void use_levels(Model& model, Index count) {
   auto* linear = dynamic_cast<LinearModel*>(&model);
   auto* online = dynamic_cast<OnlineCascadeModel*>(&model);
   if (online == nullptr && (linear == nullptr || !linear->increments)) {
-    throw InputError("--levels: the model is no cascade, it has no levels");
+    throw InputError("--levels: the model is not a cascade, it has no levels");
   }
   const Index levels =
       online != nullptr ? online->cascade.levels() : static_cast<Index>(linear->stages.size());

@@ -1,12 +1,11 @@
-// sharelearn predict MODEL DATA: labels, scores, probabilities or the best N classes, a line a row.
+// sharelearn predict MODEL DATA: labels, scores, probabilities or the best N classes, one line per row.
 #include <fmt/core.h>
 #include <fmt/format.h>
 
-#include <cmath>
+#include <span>
 
 #include "command.hpp"
 #include "sharelearn/data/write.hpp"
-#include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -55,36 +54,36 @@ std::string row_of_numbers(const Grid<double>& values, Index row) {
   return line;
 }
 
-/// Of log-odds: softmax over classes, a sigmoid a task.
-void to_probabilities(Grid<double>& scores, OutputKind kind) {
-  for (Index i = 0; i < scores.rows(); ++i) {
-    if (kind == OutputKind::tasks) {
-      for (Index c = 0; c < scores.cols(); ++c) scores(i, c) = 1 / (1 + std::exp(-scores(i, c)));
-      continue;
-    }
-    double highest = scores(i, 0), sum = 0;
-    for (Index c = 1; c < scores.cols(); ++c) highest = std::max(highest, scores(i, c));
-    for (Index c = 0; c < scores.cols(); ++c) sum += scores(i, c) = std::exp(scores(i, c) - highest);
-    for (Index c = 0; c < scores.cols(); ++c) scores(i, c) /= sum;
-  }
+std::string names_at(const Model& model, std::span<const std::int32_t> outputs) {
+  std::vector<std::string> labels;
+  for (const std::int32_t c : outputs) labels.push_back(model.output_names()[static_cast<std::size_t>(c)]);
+  return joined(labels);
 }
 
-std::string label_of(const Grid<double>& scores, Index row, Index count, const Model& model) {
-  if (model.outputs_are() == OutputKind::value) return fmt::format("{:.9g}", scores(row, 0));
-  if (model.outputs_are() == OutputKind::classes && count == 0) {  // a label a line: nothing to tell apart
-    return model.output_names()[static_cast<std::size_t>(best_classes(scores, row, 1).front())];
-  }
-  std::vector<std::string> labels;
-  if (model.outputs_are() == OutputKind::tasks && count == 0) {
-    for (Index t = 0; t < scores.cols(); ++t) {
-      if (scores(row, t) > 0) labels.push_back(model.output_names()[static_cast<std::size_t>(t)]);
+/// What the model says of a row: a class, the positive tasks, or a number.
+std::string answer(const Model& model, const Predictions& predictions, Index row) {
+  switch (model.outputs_are()) {
+    case OutputKind::classes: {  // one label per line: nothing to tell apart
+      const std::int32_t best = predictions.classes[static_cast<std::size_t>(row)];
+      return model.output_names()[static_cast<std::size_t>(best)];
     }
-  } else {
-    for (const std::int32_t c : best_classes(scores, row, count)) {
-      labels.push_back(model.output_names()[static_cast<std::size_t>(c)]);
+    case OutputKind::tasks: {
+      std::vector<std::int32_t> positive;
+      for (Index t = 0; t < predictions.signs.cols(); ++t) {
+        if (predictions.signs(row, t) > 0) positive.push_back(static_cast<std::int32_t>(t));
+      }
+      return names_at(model, positive);
     }
+    case OutputKind::value:
+      break;
   }
-  return joined(labels);
+  return fmt::format("{:.9g}", predictions.values[static_cast<std::size_t>(row)]);
+}
+
+std::string table(const Model& model, const Grid<double>& numbers) {
+  std::string text = joined(model.output_names()) + "\n";
+  for (Index i = 0; i < numbers.rows(); ++i) text += row_of_numbers(numbers, i) + "\n";
+  return text;
 }
 
 int PredictCommand::run() {
@@ -96,16 +95,18 @@ int PredictCommand::run() {
     throw InputError(
         fmt::format("{}: the model predicts numbers, not classes", proba_ ? "--proba" : "--top"));
   }
-  Grid<double> scores = finite_scores(*model, data, threads);
-  if (proba_) {
-    to_log_odds(*model, scores);
-    to_probabilities(scores, model->outputs_are());
-  }
   std::string text;
-  if (scores_ || proba_) text += joined(model->output_names()) + "\n";
-  for (Index i = 0; i < scores.rows(); ++i) {
-    text += scores_ || proba_ ? row_of_numbers(scores, i) : label_of(scores, i, top_, *model);
-    text += '\n';
+  if (scores_) {
+    text = table(*model, model->scores(data, threads));
+  } else if (proba_) {
+    text = table(*model, model->proba(data, threads));
+  } else {
+    const Grid<double> scores = model->scores(data, threads);
+    const Predictions predictions = model->predict(scores);
+    for (Index i = 0; i < scores.rows(); ++i) {
+      text += top_ > 0 ? names_at(*model, best_classes(scores, i, top_)) : answer(*model, predictions, i);
+      text += '\n';
+    }
   }
   write_file(output_, text);
   return 0;

@@ -46,10 +46,10 @@ std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::v
                                         const Dataset& train, const Scaling& scaling) {
   auto model = std::make_shared<LinearModel>();
   model->features = std::move(features);
-  model->scaling = scaling;
+  model->preprocessing.scaling = scaling;
   model->names = std::move(names);
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
+  model->preprocessing.names = train.column_names;
+  model->preprocessing.columns = train.columns();
   return model;
 }
 

@@ -48,7 +48,7 @@ void SharingStream::run_lines(LineSource& source) {
     reading.column_of = [this](std::string_view name) { return column_of(name); };
   }
   LineReader reader(reading);
-  model().input_columns = 0;
+  model().preprocessing.columns = 0;
   const Index done = options_.skip ? lines_before_ : 0;
   const Index before = options_.skip ? 0 : lines_before_;
   std::string_view line;
@@ -138,7 +138,7 @@ void SharingStream::run_rows(const Dataset& data) {
   const RowMatrix rows = to_rows(data.x);
   const bool plain = !model().options.binary && !model().options.unit && !model().features.bias() &&
                      !options_.names && options_.hash == 0;
-  if (data.x.is_sparse()) model().input_columns = 0;
+  if (data.x.is_sparse()) model().preprocessing.columns = 0;
   const Index done = options_.skip ? lines_before_ : 0;
   const Index before = options_.skip ? 0 : lines_before_;
   const double start = cpu_seconds();

@@ -66,6 +66,7 @@ class TransferCommand : public Command {
 Dataset TransferCommand::read(const Model& model, const Scaling& scaling, const std::string& path,
                               ThreadPool& threads) const {
   Dataset data = read_for_model(model, path, data_options_, true, threads);
+  model.preprocessing.arrange(data, threads);
   require_columns(data, model.columns(), "the model was trained on");
   scaling.apply(data.x, threads);
   return data;
@@ -84,17 +85,18 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
     if (feature->pool() != "columns")
       throw InputError(fmt::format("{}: transfer needs a cascade of columns", model_));
   }
-  const MultiOutputData data = joint_data(read(known, known.scaling, data_, context.threads), multiclass);
-  const auto increments = increments_of(known, known.input_columns);
+  const MultiOutputData data =
+      joint_data(read(known, known.preprocessing.scaling, data_, context.threads), multiclass);
+  const auto increments = increments_of(known, known.columns());
   const Cascade cascade = transfer_batch(data, increments, options_, context);
   const auto model =
       cascade_model(increments_of(cascade), data.names, multiclass ? OutputKind::classes : OutputKind::tasks,
-                    {known.scaling, known.inputs, known.input_columns, nullptr});
+                    {known.preprocessing.scaling, known.column_names(), known.columns(), nullptr});
   model->task_labels = data.task_labels;
   std::optional<MultiOutputData> test;
   if (!test_.empty()) {
-    test = joint_data(read(known, known.scaling, test_, context.threads), multiclass, &data.names,
-                      data.task_labels);
+    test = joint_data(read(known, known.preprocessing.scaling, test_, context.threads), multiclass,
+                      &data.names, data.task_labels);
   }
   warn_of_levels(cascade, options_.cascade.tolerance, context.monitor);
   nlohmann::json report{{"data", size_of(data)}, {"options", table_->values()}};
@@ -104,7 +106,7 @@ nlohmann::json TransferCommand::run_batch(const LinearModel& known, Context& con
   finish_report(report, *model);
   add_stop(report, context.monitor);
   model->metadata = {{"method", "transfer"}, {"from", known.metadata}};
-  model->means = known.means;
+  model->preprocessing.means = known.preprocessing.means;
   if (!output_.empty()) save_model(*model, output_);
   if (shows_tables(quiet_, output_, report_)) print_levels(report);
   return report;
@@ -117,14 +119,13 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
                                  option->get_name(), model_));
   }
   const bool multiclass = is_multiclass(known.cascade.options().loss);
-  Dataset raw = read(known, known.scaling, data_, context.threads);
+  Dataset raw = read(known, known.preprocessing.scaling, data_, context.threads);
   refuse_row_weights(raw);
   const auto names = names_by_appearance(raw, multiclass);
   const MultiOutputData data = joint_data(std::move(raw), multiclass, &names);
   OnlineCascadeModel model(transfer_online(known.cascade, data.outputs(), data.own_rows()));
   model.names = names;
-  model.inputs = known.inputs;
-  model.scaling = known.scaling;
+  model.preprocessing = known.preprocessing;
   model.task_labels = data.task_labels;
   OnlineSource source(data);
   const auto start = std::chrono::steady_clock::now();
@@ -138,12 +139,11 @@ nlohmann::json TransferCommand::run_online(const OnlineCascadeModel& known, Cont
   report["examples_per_second"] = static_cast<double>(model.cascade.examples()) / std::max(seconds, 1e-9);
   std::optional<MultiOutputData> test;
   if (!test_.empty()) {
-    test =
-        joint_data(read(known, known.scaling, test_, context.threads), multiclass, &names, data.task_labels);
+    test = joint_data(read(known, known.preprocessing.scaling, test_, context.threads), multiclass, &names,
+                      data.task_labels);
   }
   add_online_errors(report, model, data, test ? &*test : nullptr, context.threads);
   model.metadata = {{"method", "transfer"}, {"from", known.metadata}};
-  model.means = known.means;
   if (!output_.empty()) save_model(model, output_);
   if (shows_tables(quiet_, output_, report_)) print_online(report);
   return report;

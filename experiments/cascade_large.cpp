@@ -93,7 +93,7 @@ double step_seconds(const LargeSizes& sizes, const std::vector<double>& mix, Ind
   const std::vector<float> value(column.size(), 0.01F);
   const auto run_step = [&](Index t) {
     const OnlineExample example{column, value, t % sizes.classes, {}};
-    cascade.step({&example, 1});
+    online_step(cascade, {&example, 1});
   };
   run_step(0);  // touches the memory for the first time
   const double start = cpu_seconds();

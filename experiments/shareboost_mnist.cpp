@@ -64,7 +64,7 @@ LinearModel model_of(const ShareBoostResult& result, const Classes& classes, Ind
   LinearModel model;
   model.features = result.features;
   model.names = classes.names;
-  model.input_columns = columns;
+  model.preprocessing.columns = columns;
   for (const ShareBoostStage& from : result.stages) {
     Stage stage{{}, from.weights, from.bias, static_cast<Index>(from.weights.size()) / classes.count(), 0};
     for (Index a = 0; a < stage.features; ++a) stage.columns.push_back(a);

@@ -42,7 +42,7 @@ DenseMatrix strokes(Index rows) {
 /// A model of `count` random candidates with random weights.
 LinearModel random_model(const PatchPool& pool, Index count) {
   LinearModel model;
-  model.input_columns = 784;
+  model.preprocessing.columns = 784;
   Random random(2);
   Stage stage;
   for (int c = 0; c < 10; ++c) model.names.push_back(std::to_string(c));

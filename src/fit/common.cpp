@@ -142,7 +142,7 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   report.outputs = std::ssize(fitted.model->output_names());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_bytes = peak_bytes();
-  fitted.model->means = std::move(prepared.means);
+  fitted.model->preprocessing.means = std::move(prepared.means);
   fitted.model->metadata = metadata_of(report);
   return fitted;
 }
@@ -155,10 +155,10 @@ std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::v
                                         const Dataset& train, const Scaling& scaling) {
   auto model = std::make_shared<LinearModel>();
   model->features = std::move(features);
-  model->scaling = scaling;
+  model->preprocessing.scaling = scaling;
   model->names = std::move(names);
-  model->inputs = train.column_names;
-  model->input_columns = train.columns();
+  model->preprocessing.names = train.column_names;
+  model->preprocessing.columns = train.columns();
   return model;
 }
 

@@ -103,6 +103,7 @@ std::shared_ptr<LinearModel> model_of(const StructuralResult& path, const Proble
   auto model = model_over(path.features, target.names, train, problem.scaling);
   model->kind_of_output = target.output_kind();
   model->task_labels = target.tasks.labels;
+  if (problem.loss->name().ends_with("-exp")) model->set_link(exponential_link(target.output_kind()));
   std::vector<Index> feature_of;
   for (std::size_t f = 0; f < path.features.size(); ++f) {
     feature_of.insert(feature_of.end(), static_cast<std::size_t>(path.features[f]->width()),

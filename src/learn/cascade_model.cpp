@@ -29,9 +29,9 @@ std::shared_ptr<LinearModel> cascade_model(const std::vector<CompositePoint>& in
   const auto outputs = static_cast<Index>(names.size());
   const Index columns = static_cast<Index>(increments.front().weights.size()) / outputs;
   auto model = std::make_shared<LinearModel>();
-  model->scaling = source.scaling;
-  model->inputs = source.inputs;
-  model->input_columns = source.input_columns;
+  model->preprocessing.scaling = source.scaling;
+  model->preprocessing.names = source.inputs;
+  model->preprocessing.columns = source.input_columns;
   model->names = names;
   model->kind_of_output = kind;
   model->increments = true;

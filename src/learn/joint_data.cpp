@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 
@@ -19,9 +18,6 @@
 namespace sharelearn {
 
 namespace {
-
-constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multiclass-logistic",
-                                                     "multitask-hinge", "multitask-logistic"};
 
 std::vector<double> selected(const std::vector<double>& of_rows, std::span<const Index> rows) {
   std::vector<double> out;
@@ -112,20 +108,6 @@ TaskCount count_task(const MultiOutputData& data, Index task, const Grid<double>
 }
 
 }  // namespace
-
-JointLoss joint_loss_from(std::string_view name) {
-  const auto found = std::find(kLossNames.begin(), kLossNames.end(), name);
-  if (found == kLossNames.end()) throw InputError(fmt::format("unknown loss '{}'", name));
-  return static_cast<JointLoss>(found - kLossNames.begin());
-}
-
-std::string_view name_of(JointLoss loss) {
-  return kLossNames[static_cast<std::size_t>(loss)];
-}
-
-bool is_multiclass(JointLoss loss) {
-  return loss == JointLoss::multiclass_hinge || loss == JointLoss::multiclass_logistic;
-}
 
 MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
                            const TaskLabels& labels) {

@@ -51,7 +51,7 @@ void run_online(OnlineCascade& cascade, OnlineSource& source, Index first, Conte
                 const std::function<bool(Index step)>& after) {
   for (Index t = first; t < source.steps(); ++t) {
     if (context.monitor.cancelled()) return;
-    cascade.step(source.step(t));
+    online_step(cascade, source.step(t));
     if (t % 64 == 0 || t + 1 == source.steps()) {
       context.monitor.progress("examples", t + 1, source.steps(), "");
     }

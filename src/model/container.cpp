@@ -1,6 +1,6 @@
 // The model file:
-//   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [version 2:
-//   floats means,] u64 XXH64 of all before it.
+//   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [from version 2
+//   on: floats means,] [from version 3 on: u8 link,] u64 XXH64 of all before it.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -23,14 +23,14 @@ namespace sharelearn {
 namespace {
 
 constexpr std::string_view kMagic = "SHLEARN\n";
-constexpr std::uint32_t kPlain = 1, kWithMeans = 2;  // format versions
+constexpr std::uint32_t kWithMeans = 2, kWithLink = 3;  // format versions; the last is written
 
 struct Entry {
   std::string_view kind;
   ModelPtr (*read)(std::string_view payload, const std::string& path);
 };
 
-/// Where a stored model finds its reader: one line a kind.
+/// Where a stored model finds its reader: one line per kind.
 constexpr std::array kKinds{
     Entry{"linear", LinearModel::read},
     Entry{"online-cascade", OnlineCascadeModel::read},
@@ -56,12 +56,26 @@ std::string read_whole(const std::string& path) {
   return bytes;
 }
 
+/// Files before version 3 tell the link by the name of the loss alone.
+Link link_in(const nlohmann::json& metadata, const Model& model) {
+  const nlohmann::json::json_pointer loss("/options/loss");
+  if (!metadata.contains(loss) || !metadata[loss].is_string()) return model.link();
+  if (!metadata[loss].get<std::string>().ends_with("-exp")) return model.link();
+  return exponential_link(model.outputs_are());
+}
+
+Link read_link(ByteReader& in) {
+  const std::uint8_t link = in.u8();
+  if (link > static_cast<std::uint8_t>(Link::logistic_of_twice)) in.damaged("its link is unknown");
+  return static_cast<Link>(link);
+}
+
 /// A file of an older sharelearn has none: there every data set's labels speak for themselves.
 TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) {
   if (!metadata.contains("task_labels")) return {};
   const nlohmann::json& labels = metadata["task_labels"];
   const auto one = [&](const char* which) {
-    if (!labels.contains(which) || !labels[which].is_string()) in.damaged("its task labels are no text");
+    if (!labels.contains(which) || !labels[which].is_string()) in.damaged("its task labels are not text");
     return labels[which].get<std::string>();
   };
   return {one("negative"), one("positive")};
@@ -71,7 +85,7 @@ TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) 
 
 void save_model(const Model& model, const std::string& path) {
   ByteWriter out;
-  out.u32(model.means.empty() ? kPlain : kWithMeans);
+  out.u32(kWithLink);
   out.text(model.kind());
   nlohmann::json metadata = model.metadata;
   if (!model.task_labels.empty()) {
@@ -80,7 +94,8 @@ void save_model(const Model& model, const std::string& path) {
   }
   out.text(json_text(metadata));
   out.text(model.payload());
-  if (!model.means.empty()) out.floats(model.means);
+  out.floats(model.preprocessing.means);
+  out.u8(static_cast<std::uint8_t>(model.link()));
   std::string bytes(kMagic);
   bytes += out.bytes();
   const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
@@ -102,16 +117,18 @@ ModelPtr load_model(const std::string& path) {
 
   ByteReader in(body.substr(kMagic.size()), path);
   const std::uint32_t version = in.u32();
-  if (version != kPlain && version != kWithMeans) {
-    throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads versions {} and {}",
-                                 path, version, kPlain, kWithMeans));
+  if (version < 1 || version > kWithLink) {
+    throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads versions 1 to {}", path,
+                                 version, kWithLink));
   }
   const std::string kind = in.text();
   const auto metadata = nlohmann::json::parse(in.text(), nullptr, false);
-  if (metadata.is_discarded()) in.damaged("its description is no JSON");
+  if (metadata.is_discarded()) in.damaged("its description is not valid JSON");
   const std::string payload = in.text();
   std::vector<float> means;
-  if (version == kWithMeans) means = in.floats();
+  if (version >= kWithMeans) means = in.floats();
+  std::optional<Link> link;
+  if (version >= kWithLink) link = read_link(in);
   in.expect_end();
   for (const Entry& entry : kKinds) {
     if (entry.kind != kind) continue;
@@ -121,7 +138,8 @@ ModelPtr load_model(const std::string& path) {
     if (!means.empty() && model->columns() > 0 && std::ssize(means) != model->columns()) {
       in.damaged("it has means of another number of columns than its own");
     }
-    model->means = std::move(means);
+    model->preprocessing.means = std::move(means);
+    model->set_link(link ? *link : link_in(metadata, *model));
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));

@@ -56,7 +56,7 @@ std::vector<Line> lines_of(const LinearModel& model) {
     const Feature& feature = *model.features[f];
     for (Index w = 0; w < feature.width(); ++w, column += outputs) {
       if (std::all_of(column, column + outputs, is_zero)) continue;
-      std::string label = fmt::format("{:>4}  {}", f + 1, feature_text(feature, model.inputs));
+      std::string label = fmt::format("{:>4}  {}", f + 1, feature_text(feature, model.column_names()));
       if (feature.width() > 1) label += fmt::format(" [{}]", w);
       lines.push_back({std::move(label), {column, column + outputs}});
     }
@@ -76,45 +76,52 @@ nlohmann::json feature_json(const Feature& feature, const std::vector<std::strin
   return described;
 }
 
+nlohmann::json stage_json(const Stage& stage, std::size_t outputs) {
+  nlohmann::json weights = nlohmann::json::array();
+  for (std::size_t a = 0; a < stage.columns.size(); ++a) {
+    weights.push_back(std::span(stage.weights).subspan(a * outputs, outputs));
+  }
+  return {{"columns", stage.columns},
+          {"weights", std::move(weights)},
+          {"bias", stage.bias},
+          {"features", stage.features},
+          {"parameter", stage.parameter}};
+}
+
 }  // namespace
 
-std::string_view name_of(OutputKind kind) {
-  switch (kind) {
-    case OutputKind::classes:
-      return "classes";
-    case OutputKind::tasks:
-      return "tasks";
-    case OutputKind::value:
-      return "value";
-  }
-  return "";
-}
-
-nlohmann::json Model::to_json() const {
-  return {{"kind", kind()},       {"outputs", name_of(outputs_are())}, {"names", output_names()},
-          {"columns", columns()}, {"column_names", column_names()},    {"features_used", features_used()}};
-}
-
-nlohmann::json LinearModel::to_json() const {
+nlohmann::json LinearModel::to_json(bool all_stages) const {
   nlohmann::json all = Model::to_json();
-  all["scaling"] = {{"kind", name_of(scaling.kind)}, {"offset", scaling.offset}, {"factor", scaling.factor}};
+  formula::JsonWriter write_formula;
   all["bias"] = bias();
   all["features"] = nlohmann::json::array();
   const std::vector<double> numbers = weights();
   std::span<const double> rest(numbers);
+  Index column = 0;
   for (const FeaturePtr& feature : features) {
     const auto own = rest.first(static_cast<std::size_t>(feature->width()) * names.size());
     rest = rest.subspan(own.size());
-    if (std::all_of(own.begin(), own.end(), [](double w) { return w == 0; })) continue;
-    all["features"].push_back(feature_json(*feature, inputs, own));
+    const bool used = std::any_of(own.begin(), own.end(), [](double w) { return w != 0; });
+    if (used || all_stages) {
+      nlohmann::json& entry = all["features"].emplace_back(feature_json(*feature, column_names(), own));
+      entry["formula"] = write_formula(feature->formula());
+      entry["first_column"] = column;
+    }
+    column += feature->width();
   }
+  all["shared"] = write_formula.shared();
+  if (!all_stages) return all;
+  all["stage"] = stage;
+  all["increments"] = increments;
+  for (const Stage& each : stages) all["stages"].push_back(stage_json(each, names.size()));
   return all;
 }
 
 std::string LinearModel::describe() const {
-  std::string text = fmt::format("{} features of {} columns, {} {}\n", features_used(), input_columns,
+  std::string text = fmt::format("{} features of {} columns, {} {}\n", features_used(), columns(),
                                  names.size(), kind_of_output == OutputKind::tasks ? "tasks" : "outputs");
-  text += fmt::format("scaling {}; stage {} of {}\n", name_of(scaling.kind), stage + 1, stages.size());
+  text += fmt::format("scaling {}; stage {} of {}\n", name_of(preprocessing.scaling.kind), stage + 1,
+                      stages.size());
   text +=
       "cells: +/- weight of the class, --- at least 3/4 of the feature's largest, -- 2/5, - 1/10, . less\n\n";
   const std::size_t shown = std::min(names.size(), kMostClasses);

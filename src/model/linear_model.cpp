@@ -18,10 +18,6 @@ std::vector<Index> first_columns(const std::vector<FeaturePtr>& features) {
   return first;
 }
 
-void check_fits(const LinearModel& model, const Dataset& data) {
-  require_columns(data, model.input_columns, "the model was trained on");
-}
-
 /// Weights of the stages in use, added up: [design column][output]; and which columns have any.
 struct Effective {
   std::vector<double> weights;
@@ -63,8 +59,7 @@ void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs
 
 }  // namespace
 
-Grid<double> LinearModel::scores(const Dataset& data, ThreadPool& threads) const {
-  check_fits(*this, data);
+Grid<double> LinearModel::prepared_scores(const Dataset& data, ThreadPool& threads) const {
   if (const auto templates = PatchPredictor::of(*this)) return templates->scores(data.x, threads);
   const auto k = static_cast<Index>(names.size());
   const std::vector<Index> first = first_columns(features);
@@ -76,7 +71,7 @@ Grid<double> LinearModel::scores(const Dataset& data, ThreadPool& threads) const
   // Only features with a weight are computed, a handful at a time, so that memory does not grow with their
   // number.
   constexpr Index kAtOnce = 32;
-  const ScaledColumns columns(data.x, scaling);
+  const ScaledColumns columns(data.x, preprocessing.scaling);
   std::vector<std::size_t> used;
   for (std::size_t f = 0; f < features.size(); ++f) {
     if (any_used(w, first[f], features[f]->width())) used.push_back(f);
@@ -138,13 +133,11 @@ void LinearModel::use_features(Index count) {
 
 std::string LinearModel::payload() const {
   ByteWriter out;
-  out.index(input_columns);
+  out.index(preprocessing.columns);
   out.u8(static_cast<std::uint8_t>(kind_of_output));
   out.texts(names);
-  out.texts(inputs);
-  out.u8(static_cast<std::uint8_t>(scaling.kind));
-  out.doubles(scaling.offset);
-  out.doubles(scaling.factor);
+  out.texts(preprocessing.names);
+  write_scaling(out, preprocessing.scaling);
   out.u64(features.size());
   for (const FeaturePtr& feature : features) write_feature(out, *feature);
   out.u8(increments ? 1 : 0);
@@ -163,28 +156,20 @@ std::string LinearModel::payload() const {
 ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
   ByteReader in(payload, path);
   auto model = std::make_shared<LinearModel>();
-  model->input_columns = in.index(1, Index{1} << 40);
+  Preprocessing& input = model->preprocessing;
+  input.columns = in.index(1, Index{1} << 40);
   const std::uint8_t output = in.u8();
   if (output > static_cast<std::uint8_t>(OutputKind::value)) in.damaged("its kind of output is unknown");
   model->kind_of_output = static_cast<OutputKind>(output);
   model->names = in.texts();
   if (model->names.empty()) in.damaged("it has no outputs");
-  model->inputs = in.texts();
-  if (!model->inputs.empty() && static_cast<Index>(model->inputs.size()) != model->input_columns) {
+  input.names = in.texts();
+  if (!input.names.empty() && std::ssize(input.names) != input.columns) {
     in.damaged("it names another number of columns than it has");
   }
-  const std::uint8_t kind = in.u8();
-  if (kind > static_cast<std::uint8_t>(ScalingKind::standard)) in.damaged("its scaling is unknown");
-  model->scaling.kind = static_cast<ScalingKind>(kind);
-  model->scaling.offset = in.doubles();
-  model->scaling.factor = in.doubles();
-  const bool scaled = !model->scaling.factor.empty();
-  if (model->scaling.offset.size() != model->scaling.factor.size() ||
-      (scaled && static_cast<Index>(model->scaling.factor.size()) != model->input_columns)) {
-    in.damaged("its scaling does not fit its columns");
-  }
+  input.scaling = read_scaling(in, input.columns);
   const std::uint64_t count = in.u64();
-  for (std::uint64_t f = 0; f < count; ++f) model->features.push_back(read_feature(in, model->input_columns));
+  for (std::uint64_t f = 0; f < count; ++f) model->features.push_back(read_feature(in, input.columns));
   model->increments = in.u8() != 0;
   const std::uint64_t stages = in.u64();
   const Index columns = first_columns(model->features).back();

@@ -5,7 +5,7 @@
 namespace sharelearn {
 
 std::unique_ptr<PatchPredictor> PatchPredictor::of(const LinearModel& model) {
-  if (model.increments || model.stages.empty() || !model.scaling.is_identity()) return nullptr;
+  if (model.increments || model.stages.empty() || !model.preprocessing.scaling.is_identity()) return nullptr;
   const Stage& stage = model.stages[static_cast<std::size_t>(model.stage)];
   std::vector<const PatchFeature*> features;
   for (const Index column : stage.columns) {

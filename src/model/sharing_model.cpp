@@ -53,15 +53,6 @@ SharingOptions read_options(ByteReader& in) {
   return o;
 }
 
-Scaling read_scaling(ByteReader& in) {
-  Scaling scaling;
-  scaling.kind = static_cast<ScalingKind>(read_choice(in, 2));
-  scaling.offset = in.doubles();
-  scaling.factor = in.doubles();
-  if (scaling.offset.size() != scaling.factor.size()) in.damaged("its scaling is incomplete");
-  return scaling;
-}
-
 void write_supports(ByteWriter& out, const std::vector<SupportEntry>& supports) {
   out.index(static_cast<Index>(supports.size()));
   for (const SupportEntry& s : supports) {
@@ -164,9 +155,7 @@ std::string SharingModel::payload() const {
   ByteWriter out;
   write_options(out, options);
   features.write(out);
-  out.u8(static_cast<std::uint8_t>(scaling.kind));
-  out.doubles(scaling.offset);
-  out.doubles(scaling.factor);
+  write_scaling(out, preprocessing.scaling);
   out.texts(classes);
   sets.write(out);
   const std::size_t count = classes.size();
@@ -185,8 +174,9 @@ std::string SharingModel::payload() const {
     for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
   }
   // Models of sparse rows alone end here. A table's names stay where sparse rows came after it.
-  if (input_columns > 0 || !inputs.empty()) out.index(input_columns);
-  if (!inputs.empty()) out.texts(inputs);
+  const Preprocessing& input = preprocessing;
+  if (input.columns > 0 || !input.names.empty()) out.index(input.columns);
+  if (!input.names.empty()) out.texts(input.names);
   return out.bytes();
 }
 
@@ -195,7 +185,7 @@ ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
   const SharingOptions options = read_options(in);
   auto model =
       std::make_shared<SharingModel>(options, ClassSets(options.hypotheses), FeatureNumbering::read(in));
-  model->scaling = read_scaling(in);
+  model->preprocessing.scaling = read_scaling(in, -1);
   model->read_classes(in);
   model->read_hypotheses(in);
   model->read_progress(in);
@@ -245,10 +235,13 @@ void SharingModel::read_progress(ByteReader& in) {
 // Files of an older sharelearn end before the columns' number or before their names.
 void SharingModel::read_columns(ByteReader& in) {
   if (in.at_end()) return;
-  input_columns = in.index(0, kMany);
+  Preprocessing& input = preprocessing;
+  input.columns = in.index(0, kMany);
   if (in.at_end()) return;
-  inputs = in.texts();
-  if (input_columns > 0 && std::ssize(inputs) != input_columns) in.damaged("its column names do not fit");
+  input.names = in.texts();
+  if (input.columns > 0 && std::ssize(input.names) != input.columns) {
+    in.damaged("its column names do not fit");
+  }
 }
 
 // Features beyond every table have met nothing that was kept.
@@ -298,7 +291,7 @@ void ExampleBuilder::finish(const SharingModel& model) {
 
 void SharingModel::check_columns(const Dataset& data) const {
   const bool any_number = columns() == 0 || data.columns() == columns();
-  const bool unscaled = scaling.is_identity();
+  const bool unscaled = preprocessing.scaling.is_identity();
   const bool by_name = features.by_name() && !data.column_names.empty();
   if (any_number || (unscaled && (data.x.is_sparse() || by_name))) return;
   require_columns(data, columns(), "the model was trained on");
@@ -314,11 +307,10 @@ std::vector<std::uint32_t> SharingModel::ids_of_columns(const Dataset& data) con
   return ids;
 }
 
-Grid<double> SharingModel::scores(const Dataset& data, ThreadPool& threads) const {
+Grid<double> SharingModel::prepared_scores(const Dataset& data, ThreadPool& threads) const {
   if (classes.empty()) throw InputError("the model has learned no class yet: it cannot predict");
-  check_columns(data);
   Matrix x = data.x;
-  scaling.apply(x, threads);
+  preprocessing.scaling.apply(x, threads);
   const RowMatrix rows = to_rows(x);
   const std::vector<std::uint32_t> id_of_column = ids_of_columns(data);
   Grid<double> result(rows.rows, class_count());

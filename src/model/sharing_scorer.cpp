@@ -40,8 +40,8 @@ void require_finite(std::span<const double> scores, Index example) {
   for (const double score : scores) finite &= std::abs(score) <= std::numeric_limits<double>::max();
   if (finite) return;
   throw InputError(fmt::format(
-      "example {}: the scores are too large for finite numbers; bring the values down (--unit, --scale) or "
-      "choose a smaller --degree, --high-value or --low-value",
+      "example {}: the scores are too large for finite numbers; bring the values down (`unit`, `scale`) or "
+      "choose a smaller `degree`, `high-value` or `low-value`",
       example));
 }
 

@@ -45,6 +45,10 @@ nlohmann::json ColumnFeature::describe(const std::vector<std::string>& names) co
   return result;
 }
 
+formula::Formula ColumnFeature::formula() const {
+  return formula::make(formula::Columns{{column_}});
+}
+
 void ColumnFeature::write(ByteWriter& out) const {
   out.index(column_);
 }

@@ -28,8 +28,25 @@ FourierFeature::FourierFeature(Index inputs, Index count, double sigma, std::uin
   }
 }
 
+std::vector<double> FourierFeature::frequencies(Index column) const {
+  Random random(seed_, static_cast<std::uint64_t>(column + 1));
+  std::vector<double> out;
+  for (Index a = 0; a < count_; ++a) out.push_back(random.normal() / std::sqrt(sigma_));
+  return out;
+}
+
+std::vector<double> FourierFeature::phases() const {
+  Random random(seed_, 0);
+  std::vector<double> out;
+  for (Index a = 0; a < count_; ++a) out.push_back(random.uniform(0, 2 * std::numbers::pi));
+  return out;
+}
+
+double FourierFeature::scale() const {
+  return std::sqrt(2.0 / static_cast<double>(count_));
+}
+
 void FourierFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
-  // Column j's frequencies come from stream j + 1, the phases from stream 0.
   Grid<double> angle(x.rows(), count_);
   for (Index begin = 0; begin < inputs_; begin += kColumnsAtOnce) {
     const Index count = std::min(kColumnsAtOnce, inputs_ - begin);
@@ -39,8 +56,8 @@ void FourierFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index fi
     for (Index j = 0; j < count; ++j) {
       x.column(begin + j, columns.column(j));
       pointers.push_back(columns.column(j));
-      Random random(seed_, static_cast<std::uint64_t>(begin + j + 1));
-      for (Index a = 0; a < count_; ++a) frequency.push_back(random.normal() / std::sqrt(sigma_));
+      const std::vector<double> of_column = frequencies(begin + j);
+      frequency.insert(frequency.end(), of_column.begin(), of_column.end());
     }
     for (Index block = 0; block < blocks_of(x.rows()); ++block) {
       const RowRange rows = block_range(block, x.rows());
@@ -48,17 +65,30 @@ void FourierFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index fi
                             count_, angle.data() + rows.begin, angle.stride());
     }
   }
-  Random random(seed_, 0);
-  const double scale = std::sqrt(2.0 / static_cast<double>(count_));
+  const std::vector<double> phase = phases();
+  const double height = scale();
   for (Index a = 0; a < count_; ++a) {
-    const double phase = random.uniform(0, 2 * std::numbers::pi);
     float* to = out.column(first_column + a);
-    for (Index i = 0; i < x.rows(); ++i) to[i] = static_cast<float>(scale * std::cos(angle(i, a) + phase));
+    for (Index i = 0; i < x.rows(); ++i) {
+      to[i] = static_cast<float>(height * std::cos(angle(i, a) + phase[static_cast<std::size_t>(a)]));
+    }
   }
 }
 
 nlohmann::json FourierFeature::describe(const std::vector<std::string>&) const {
   return {{"pool", "fourier"}, {"columns", inputs_}, {"count", count_}, {"sigma", sigma_}, {"seed", seed_}};
+}
+
+formula::Formula FourierFeature::formula() const {
+  using formula::make;
+  formula::Projection projection{.of = make(formula::AllColumns{inputs_})};
+  projection.directions.assign(static_cast<std::size_t>(count_), {});
+  for (Index j = 0; j < inputs_; ++j) {
+    const std::vector<double> of_column = frequencies(j);
+    for (std::size_t a = 0; a < of_column.size(); ++a) projection.directions[a].push_back(of_column[a]);
+  }
+  const auto angle = make(formula::Affine{make(std::move(projection)), 1, phases()});
+  return make(formula::Affine{make(formula::Cos{angle}), scale()});
 }
 
 std::vector<Index> FourierFeature::inputs() const {

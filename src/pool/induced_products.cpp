@@ -31,6 +31,12 @@ nlohmann::json MonomialFeature::describe(const std::vector<std::string>& names) 
   return out;
 }
 
+formula::Formula MonomialFeature::formula() const {
+  formula::Product product;
+  for (const Index column : columns_) product.of.push_back(formula::make(formula::Columns{{column}}));
+  return formula::make(std::move(product));
+}
+
 std::vector<Index> MonomialFeature::inputs() const {
   std::vector<Index> distinct = columns_;
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());

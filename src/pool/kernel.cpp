@@ -39,6 +39,13 @@ nlohmann::json KernelFeature::describe(const std::vector<std::string>&) const {
   return {{"pool", "kernel"}, {"support", number_}, {"sigma", sigma_}};
 }
 
+formula::Formula KernelFeature::formula() const {
+  using formula::make;
+  const auto row = make(formula::AllColumns{std::ssize(point_)});
+  const auto squared = make(formula::SquaredDistance{row, point_});
+  return make(formula::Exp{make(formula::Affine{squared, -1 / (2 * sigma_)})});
+}
+
 std::vector<Index> KernelFeature::inputs() const {
   std::vector<Index> all(point_.size());
   std::iota(all.begin(), all.end(), Index{0});

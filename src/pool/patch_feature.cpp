@@ -74,6 +74,23 @@ nlohmann::json PatchFeature::describe(const std::vector<std::string>&) const {
           {"multiply_adds", multiply_adds()}};
 }
 
+formula::Formula PatchFeature::formula() const {
+  const PatchFrame& frame = parts_.frame;
+  return formula::make(
+      formula::TemplateMaximum{.of = formula::make(formula::AllColumns{frame.shape.pixels()}),
+                               .height = frame.shape.height,
+                               .width = frame.shape.width,
+                               .low = frame.range.low,
+                               .high = frame.range.high,
+                               .deskew = frame.deskew,
+                               .contrast = frame.epsilon,
+                               .size = parts_.size,
+                               .weights = parts_.weights,
+                               .row_mask = parts_.row_profile,
+                               .column_mask = parts_.column_profile,
+                               .multiplier = parts_.multiplier});
+}
+
 std::vector<Index> PatchFeature::inputs() const {
   if (parts_.frame.deskew) {  // the slant is that of the whole image
     std::vector<Index> all(static_cast<std::size_t>(parts_.frame.shape.pixels()));

@@ -91,6 +91,22 @@ nlohmann::json PieceFeature::describe(const std::vector<std::string>&) const {
   return {{"pool", "pieces"}, {"centre", number_}, {"radius", std::sqrt(squared_radius_)}};
 }
 
+formula::Formula PieceFeature::formula() const {
+  using formula::make;
+  auto v = make(formula::AllColumns{std::ssize(inputs())});
+  if (pca_) {
+    formula::Projection projection{.of = v, .centre = pca_->mean, .rounded = true, .identity = pca_.get()};
+    for (Index n = 0; n < pca_->components(); ++n) {
+      const auto direction = pca_->directions.column_span(n);
+      projection.directions.emplace_back(direction.begin(), direction.end());
+    }
+    v = make(std::move(projection));
+  }
+  const auto inside = make(formula::LessThan{make(formula::SquaredDistance{v, centre_}), squared_radius_});
+  const auto with_one = make(formula::Concatenation{{v, make(formula::Constant{1})}});
+  return make(formula::Product{{inside, with_one}});
+}
+
 std::vector<Index> PieceFeature::inputs() const {
   std::vector<Index> all(pca_ ? pca_->mean.size() : centre_.size());
   std::iota(all.begin(), all.end(), Index{0});

@@ -39,6 +39,11 @@ nlohmann::json ProductFeature::describe(const std::vector<std::string>& names) c
   return out;
 }
 
+formula::Formula ProductFeature::formula() const {
+  return formula::make(formula::Product{
+      {formula::make(formula::Columns{{first_}}), formula::make(formula::Columns{{second_}})}});
+}
+
 std::vector<Index> ProductFeature::inputs() const {
   if (first_ == second_) return {first_};
   return {first_, second_};

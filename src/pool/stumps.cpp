@@ -121,6 +121,10 @@ nlohmann::json StumpFeature::describe(const std::vector<std::string>& names) con
   return out;
 }
 
+formula::Formula StumpFeature::formula() const {
+  return formula::make(formula::LessThan{formula::make(formula::Columns{{column_}}), threshold_});
+}
+
 void StumpFeature::write(ByteWriter& out) const {
   out.index(column_);
   out.f64(threshold_);

@@ -46,7 +46,7 @@ Account account_of(const MultiOutputData& data, const CascadeOptions& options) {
               std::vector<Eigen::MatrixXd>(levels, Eigen::MatrixXd::Zero(data.rows(), data.outputs()))};
   for (Index t = 0; t < source.steps(); ++t) {
     const OnlineCascade before = cascade;
-    cascade.step(source.step(t));
+    online_step(cascade, source.step(t));
     for (std::size_t l = 0; l < levels; ++l) {
       const auto level = static_cast<Index>(l);
       for (Index a = 0; a < level; ++a) out.above[l].row(t) += scores_of(cascade, exact.x(), a).row(t);

@@ -123,7 +123,7 @@ void expect_the_printed_algorithm(JointLoss loss) {
   Printed printed(options, outputs, columns);
   for (std::size_t t = 0; t < stream.x.size(); ++t) {
     const OnlineExample example = example_of(stream, t);
-    lazy.step({&example, 1});
+    online_step(lazy, {&example, 1});
     printed.step(stream, t);
     for (Index l = 0; l < 3; ++l) {
       const auto bias = lazy.bias(l);
@@ -172,7 +172,7 @@ TEST(online_cascade, follows_the_printed_algorithm_where_large_values_cancel) {
     Printed printed(options, 2, 1);
     for (std::size_t t = 0; t < stream.x.size(); ++t) {
       const OnlineExample example = example_of(stream, t);
-      lazy.step({&example, 1});
+      online_step(lazy, {&example, 1});
       printed.step(stream, t);
       for (Index c = 0; c < 2; ++c) {
         const double expected = printed.increment(0)(c, 0);
@@ -192,13 +192,13 @@ TEST(online_cascade, one_example_a_task_equals_a_shared_row_when_all_tasks_see_t
   OnlineCascade shared(options, outputs, columns, false), own(options, outputs, columns, true);
   for (std::size_t t = 0; t < stream.x.size(); ++t) {
     const OnlineExample example = example_of(stream, t);
-    shared.step({&example, 1});
+    online_step(shared, {&example, 1});
     std::vector<OnlineExample> each;
     for (Index task = 0; task < outputs; ++task) {
       each.push_back(
           {example.column, example.value, task, example.sign.subspan(static_cast<std::size_t>(task), 1)});
     }
-    own.step(each);
+    online_step(own, each);
   }
   EXPECT_EQ(shared.mistakes(), own.mistakes());
   EXPECT_EQ(shared.predictions(), own.predictions());
@@ -230,8 +230,8 @@ TEST(online_cascade, columns_far_apart_are_learned_as_columns_side_by_side) {
       example.column = spread[t + task];
       spread_step.push_back(example);
     }
-    near.step(step);
-    far.step(spread_step);
+    online_step(near, step);
+    online_step(far, spread_step);
   }
   EXPECT_EQ(near.mistakes(), far.mistakes());
   for (Index j = 0; j < columns; ++j) {
@@ -247,7 +247,7 @@ TEST(online_cascade, stored_and_read_back_it_goes_on_as_if_never_stopped) {
   const auto run = [&](OnlineCascade& cascade, std::size_t begin, std::size_t end) {
     for (std::size_t t = begin; t < end; ++t) {
       const OnlineExample example = example_of(stream, t);
-      cascade.step({&example, 1});
+      online_step(cascade, {&example, 1});
     }
   };
   run(whole, 0, 60);
@@ -272,8 +272,8 @@ TEST(online_cascade, known_tasks_open_the_features_they_use_to_new_ones) {
   const std::vector<float> value{0.2F, 0.2F};
   const std::vector<std::int8_t> sign{1};
   const OnlineExample example{column, value, 0, sign};
-  plain.step({&example, 1});
-  helped.step({&example, 1});
+  online_step(plain, {&example, 1});
+  online_step(helped, {&example, 1});
   EXPECT_EQ(plain.weights(0, 0)[0], 0);
   EXPECT_NEAR(helped.weights(0, 0)[0], 0.2 * (1 - 0.3 / std::sqrt(4.0 + 0.04)), 1e-7);
   EXPECT_EQ(helped.weights(0, 1)[0], 0);

@@ -341,7 +341,7 @@ TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
   SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
   learner.learn(Row({1, 0, 1}).view(), "a");
   const std::string sparse = learner.model().payload();
-  learner.model().input_columns = 3;
+  learner.model().preprocessing.columns = 3;
   EXPECT_EQ(learner.model().payload().size(), sparse.size() + sizeof(Index));  // older files end before it
   const ModelPtr model = SharingModel::read(learner.model().payload(), "memory");
   EXPECT_EQ(model->columns(), 3);
@@ -358,16 +358,16 @@ TEST(Sharing, a_model_keeps_the_names_of_its_columns) {
   SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
   SharingModel& model = learner.model();
   learner.learn(Row({1, 0, 1}).view(), "a");
-  model.input_columns = 3;
+  model.preprocessing.columns = 3;
   const std::string unnamed = model.payload();  // as an older sharelearn wrote it
   EXPECT_TRUE(SharingModel::read(unnamed, "memory")->column_names().empty());
-  model.inputs = {"x", "y", "z"};
+  model.preprocessing.names = {"x", "y", "z"};
   const ModelPtr copy = SharingModel::read(model.payload(), "memory");
-  EXPECT_EQ(copy->column_names(), model.inputs);
+  EXPECT_EQ(copy->column_names(), model.preprocessing.names);
   EXPECT_EQ(copy->columns(), 3);
-  model.input_columns = 0;  // sparse rows came behind the table
-  EXPECT_EQ(SharingModel::read(model.payload(), "memory")->column_names(), model.inputs);
-  model.input_columns = 2;
+  model.preprocessing.columns = 0;  // sparse rows came behind the table
+  EXPECT_EQ(SharingModel::read(model.payload(), "memory")->column_names(), model.preprocessing.names);
+  model.preprocessing.columns = 2;
   EXPECT_THROW(SharingModel::read(model.payload(), "memory"), InputError);
 }
 

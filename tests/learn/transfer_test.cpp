@@ -73,7 +73,7 @@ TEST(transfer, online_learner_takes_the_known_groups_over) {
   const std::vector<float> value{1.0F};
   const std::vector<std::int8_t> sign{1, 1, -1};
   const OnlineExample example{column, value, 0, sign};
-  known.step({&example, 1});
+  online_step(known, {&example, 1});
   const OnlineCascade fresh = transfer_online(known, 1, true);
   EXPECT_EQ(fresh.outputs(), 1);
   EXPECT_NEAR(fresh.group_squares(0)[0], 3, 1e-12);

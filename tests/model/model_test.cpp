@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 LinearModel small_model() {
   LinearModel model;
   model.features = {std::make_shared<ColumnFeature>(3), std::make_shared<ColumnFeature>(0)};
-  model.scaling = {ScalingKind::minmax, {0, 1, 2, 3}, {1, 2, 3, 4}};
+  model.preprocessing.scaling = {ScalingKind::minmax, {0, 1, 2, 3}, {1, 2, 3, 4}};
   model.names = {"x", "y", "z"};
-  model.inputs = {"a", "b", "c", "d"};
-  model.input_columns = 4;
+  model.preprocessing.names = {"a", "b", "c", "d"};
+  model.preprocessing.columns = 4;
   model.stages = {{{}, {}, {0.1, 0.2, 0.3}, 0, 0},
                   {{0}, {1, 2, 3}, {0.5, 0, -0.5}, 1, 1},
                   {{0, 1}, {1, 2, 3, -4, -5, -6}, {0, 0, 1}, 2, 2}};
@@ -69,8 +69,8 @@ TEST_F(ModelFile, a_saved_model_predicts_as_before) {
   for (Index i = 0; i < 30; ++i) {
     for (Index c = 0; c < 3; ++c) {
       EXPECT_EQ(before(i, c), after(i, c));
-      const double first = model.scaling.apply(data.x.dense()(i, 3), 3),
-                   second = model.scaling.apply(data.x.dense()(i, 0), 0);
+      const double first = model.preprocessing.scaling.apply(data.x.dense()(i, 3), 3),
+                   second = model.preprocessing.scaling.apply(data.x.dense()(i, 0), 0);
       const double w1 = static_cast<double>(c + 1), w2 = -static_cast<double>(c + 4);
       EXPECT_NEAR(after(i, c), first * w1 + second * w2 + (c == 2 ? 1 : 0), 1e-9);
     }
@@ -105,23 +105,33 @@ TEST_F(ModelFile, json_holds_all_that_a_prediction_needs) {
 TEST_F(ModelFile, means_are_kept_and_must_fit_the_columns) {
   LinearModel model = small_model();
   save_model(model, path_);
-  EXPECT_TRUE(load_model(path_)->means.empty());
-  model.means = {1, 2, 3, 4};
+  EXPECT_TRUE(load_model(path_)->preprocessing.means.empty());
+  model.preprocessing.means = {1, 2, 3, 4};
   save_model(model, path_);
-  EXPECT_EQ(load_model(path_)->means, model.means);
-  model.means.pop_back();
+  EXPECT_EQ(load_model(path_)->preprocessing.means, model.preprocessing.means);
+  model.preprocessing.means.pop_back();
   save_model(model, path_);
   EXPECT_THROW(load_model(path_), InputError);
 }
 
+TEST_F(ModelFile, the_link_is_kept) {
+  LinearModel model = small_model();
+  save_model(model, path_);
+  EXPECT_EQ(load_model(path_)->link(), Link::softmax);
+  model.set_link(Link::margin_softmax);
+  save_model(model, path_);
+  EXPECT_EQ(load_model(path_)->link(), Link::margin_softmax);
+  EXPECT_EQ(load_model(path_)->to_json()["link"], "margin_softmax");
+}
+
 TEST_F(ModelFile, names_that_are_no_utf8_are_kept) {
   LinearModel model = small_model();
-  model.names[0] = model.inputs[0] = "gr\xF6\xDF";
+  model.names[0] = model.preprocessing.names[0] = "gr\xF6\xDF";
   model.metadata["options"] = {{"file", model.names[0]}};
   save_model(model, path_);
   const ModelPtr loaded = load_model(path_);
   EXPECT_EQ(loaded->output_names(), model.names);
-  EXPECT_EQ(loaded->column_names(), model.inputs);
+  EXPECT_EQ(loaded->column_names(), model.preprocessing.names);
   EXPECT_NE(loaded->describe(), "");
 }
 

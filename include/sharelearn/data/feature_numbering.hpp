@@ -40,6 +40,8 @@ class FeatureNumbering {
   std::string name_of(std::uint32_t id) const;
   /// Names in order of their ids; empty unless by name.
   const std::deque<std::string>& names() const { return names_; }
+  /// Indices that are not their own ids, in order of the ids that they have instead, from 4194305 on.
+  const std::vector<std::uint64_t>& large_indices() const { return large_; }
 
   void write(ByteWriter& out) const;
   static FeatureNumbering read(ByteReader& in);

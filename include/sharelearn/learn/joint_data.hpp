@@ -7,20 +7,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "sharelearn/data/dataset.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/solve/design.hpp"
 
 namespace sharelearn {
-
-enum class JointLoss { multiclass_hinge, multiclass_logistic, multitask_hinge, multitask_logistic };
-JointLoss joint_loss_from(std::string_view name);
-std::string_view name_of(JointLoss loss);
-bool is_multiclass(JointLoss loss);
 
 struct MultiOutputData {
   Matrix x;

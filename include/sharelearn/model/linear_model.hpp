@@ -25,10 +25,7 @@ struct Stage {
 class LinearModel : public Model {
  public:
   std::vector<FeaturePtr> features;  ///< in order of choice
-  Scaling scaling;
-  std::vector<std::string> names;   ///< classes or tasks
-  std::vector<std::string> inputs;  ///< names of the raw columns, or empty
-  Index input_columns = 0;
+  std::vector<std::string> names;    ///< classes or tasks
   OutputKind kind_of_output = OutputKind::classes;
   std::vector<Stage> stages;
   bool increments = false;  ///< stages add up (the cascade) instead of standing for each other (a path)
@@ -37,13 +34,9 @@ class LinearModel : public Model {
   std::string_view kind() const override { return "linear"; }
   OutputKind outputs_are() const override { return kind_of_output; }
   const std::vector<std::string>& output_names() const override { return names; }
-  Index columns() const override { return input_columns; }
-  const std::vector<std::string>& column_names() const override { return inputs; }
-  Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
   Index features_used() const override;
   std::string describe() const override;
-  /// With scaling, features, the weights of each for every output, and the bias: all that a prediction needs.
-  nlohmann::json to_json() const override;
+  nlohmann::json to_json(bool all_stages = false) const override;
   std::string payload() const override;
 
   /// Chooses the last stage with at most `count` features; throws InputError if there is none.
@@ -54,6 +47,9 @@ class LinearModel : public Model {
   std::vector<double> bias() const;
 
   static ModelPtr read(std::string_view payload, const std::string& path);
+
+ protected:
+  Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const override;
 };
 
 }  // namespace sharelearn

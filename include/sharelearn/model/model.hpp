@@ -3,10 +3,13 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sharelearn/data/dataset.hpp"
+#include "sharelearn/model/link.hpp"
+#include "sharelearn/model/preprocessing.hpp"
 #include "sharelearn/run/threads.hpp"
 
 namespace sharelearn {
@@ -14,6 +17,16 @@ namespace sharelearn {
 /// What the outputs of a model mean.
 enum class OutputKind { classes, tasks, value };
 std::string_view name_of(OutputKind kind);
+/// The link of a logistic loss of such outputs, and that of an exponential loss.
+Link logistic_link(OutputKind kind);
+Link exponential_link(OutputKind kind);
+
+/// What a model says of each row: one of the lists has an entry per row, as the model's outputs are.
+struct Predictions {
+  std::vector<std::int32_t> classes;  ///< the class of the highest score; ties go to the lowest class
+  Grid<std::int8_t> signs;            ///< rows x tasks: +1 where the score is above 0, else -1
+  std::vector<double> values;
+};
 
 class Model {
  public:
@@ -24,31 +37,53 @@ class Model {
   /// Class or task names, an entry an output.
   virtual const std::vector<std::string>& output_names() const = 0;
   /// Columns the data must have; 0: any number (a growing vocabulary).
-  virtual Index columns() const = 0;
-  virtual const std::vector<std::string>& column_names() const = 0;
-  /// Scores, rows x outputs. Throws InputError if the data does not fit the model.
-  virtual Grid<double> scores(const Dataset& data, ThreadPool& threads) const = 0;
+  Index columns() const { return preprocessing.width(); }
+  const std::vector<std::string>& column_names() const { return preprocessing.names; }
+
+  /// Scores of raw data, rows x outputs: the model itself brings the columns into its order, fills missing
+  /// values (NaN) with its means and scales. Throws InputError if the data does not fit the model or a score
+  /// is not finite.
+  Grid<double> scores(const Dataset& data, ThreadPool& threads) const;
+  /// Probabilities by the model's link, rows x outputs. Throws InputError where it has none.
+  Grid<double> proba(const Dataset& data, ThreadPool& threads) const;
+  Predictions predict(const Dataset& data, ThreadPool& threads) const;
+  /// The same from scores.
+  Predictions predict(const Grid<double>& scores) const;
+
+  /// How scores become probabilities; unless set, that of a logistic loss of its outputs.
+  Link link() const;
+  void set_link(Link link) { link_ = link; }
+
   /// Features a prediction computes.
   virtual Index features_used() const = 0;
   /// Text for `sharelearn describe`.
   virtual std::string describe() const = 0;
-  /// The model for other programs; every kind says at least what it is and what its outputs are.
-  virtual nlohmann::json to_json() const;
+  /// The model for other programs: all that a prediction needs (docs/model-json.md). `all_stages`: the
+  /// weights of every point of a path or level of a cascade, too.
+  virtual nlohmann::json to_json(bool all_stages = false) const;
   /// The bytes behind the container's header.
   virtual std::string payload() const = 0;
 
   /// Method, options and the summary of the training report.
   nlohmann::json metadata = nlohmann::json::object();
-  /// Which label of a task's own rows is positive; the file keeps it in `about`.
+  /// Which label of a task's own rows is positive; the file keeps it in `metadata`.
   TaskLabels task_labels;
-  /// Means of the training data's columns, where they stood for missing values; else empty.
-  std::vector<float> means;
+  Preprocessing preprocessing;
+
+ protected:
+  /// Scores of data that preprocessing.prepare() has been through and check_columns() has let pass.
+  virtual Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const = 0;
+  /// Throws InputError if prepared data has other columns than the model.
+  virtual void check_columns(const Dataset& data) const;
+
+ private:
+  std::optional<Link> link_;
 };
 
 using ModelPtr = std::shared_ptr<Model>;
 
-/// One file: magic, version, kind, `about`, payload, means, checksum. Written to a temporary file, synced,
-/// renamed.
+/// One file: magic, version, kind, `metadata`, payload, means, link, checksum. Written to a temporary file,
+/// synced, renamed.
 void save_model(const Model& model, const std::string& path);
 /// Checks every length, index and the checksum before use. Throws InputError naming the file and what is
 /// wrong.

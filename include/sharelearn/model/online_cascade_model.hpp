@@ -4,30 +4,26 @@
 
 #include <memory>
 
-#include "sharelearn/learn/online_cascade.hpp"
 #include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/online_cascade.hpp"
 
 namespace sharelearn {
 
 class OnlineCascadeModel : public Model {
  public:
-  explicit OnlineCascadeModel(OnlineCascade learner) : cascade(std::move(learner)) {}
+  explicit OnlineCascadeModel(OnlineCascade state);
 
   OnlineCascade cascade;
   std::vector<std::string> names;  ///< classes or tasks
-  std::vector<std::string> inputs;
-  Scaling scaling;
-  Index levels = 0;  ///< levels predictions use; 0: all
+  Index levels = 0;                ///< levels predictions use; 0: all
 
   std::string_view kind() const override { return "online-cascade"; }
   OutputKind outputs_are() const override;
   const std::vector<std::string>& output_names() const override { return names; }
-  Index columns() const override { return cascade.columns(); }
-  const std::vector<std::string>& column_names() const override { return inputs; }
-  Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
   Index features_used() const override;
   std::string describe() const override;
-  nlohmann::json to_json() const override;
+  /// As a linear model.
+  nlohmann::json to_json(bool all_stages = false) const override;
   std::string payload() const override;
   static ModelPtr read(std::string_view payload, const std::string& path);
 
@@ -35,8 +31,12 @@ class OnlineCascadeModel : public Model {
   /// them; without, a model that names its columns forgets the names, as it cannot name all of them.
   void grow_columns(Index columns, const std::vector<std::string>& names = {});
 
-  /// The same predictor with a stage a level, or with their sum as its only stage.
+  /// The same predictor with one stage per level, or with their sum as its only stage. Columns that no level
+  /// uses get no feature.
   std::shared_ptr<LinearModel> to_linear(bool summed) const;
+
+ protected:
+  Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const override;
 };
 
 }  // namespace sharelearn

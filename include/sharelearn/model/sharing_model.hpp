@@ -80,7 +80,6 @@ class SharingModel : public Model {
  public:
   SharingOptions options;
   FeatureNumbering features;
-  Scaling scaling;
   std::vector<std::string> classes;  ///< in order of first appearance
   ClassSets sets;
   AlignedVector<double> examples_of;  ///< examples of each class; padded
@@ -98,10 +97,10 @@ class SharingModel : public Model {
   Index mistakes = 0;
   Index first_occurrences = 0;
   Index updates = 0;
-  Index lines = 0;                  ///< lines (or rows) consumed from the input
-  Index input_columns = 0;          ///< columns of the dense rows it learned from; 0: its rows were sparse
-  std::vector<std::string> inputs;  ///< their names; empty: there are none, or `features` finds them
-  std::vector<SetVotes> votes;      ///< learned sharing: of each class
+  Index lines = 0;              ///< lines (or rows) consumed from the input
+  std::vector<SetVotes> votes;  ///< learned sharing: of each class
+  // preprocessing.columns is 0 where its rows were sparse; preprocessing.names is empty where there are no
+  // names, or `features` finds them.
 
   SharingModel() = default;
   SharingModel(const SharingOptions& chosen, ClassSets collection, FeatureNumbering ids);
@@ -124,18 +123,16 @@ class SharingModel : public Model {
   std::string_view kind() const override { return "sharing"; }
   OutputKind outputs_are() const override { return OutputKind::classes; }
   const std::vector<std::string>& output_names() const override { return classes; }
-  /// The scaling's where there is one. Sparse rows may have any number, unless they are scaled.
-  Index columns() const override {
-    return scaling.is_identity() ? input_columns : static_cast<Index>(scaling.factor.size());
-  }
-  const std::vector<std::string>& column_names() const override { return inputs; }
-  Grid<double> scores(const Dataset& data, ThreadPool& threads) const override;
-  /// Throws InputError if the columns of the data are not those the model learned from.
-  void check_columns(const Dataset& data) const;
+  /// Sparse rows may have any number of columns, unless they are scaled.
+  void check_columns(const Dataset& data) const override;
   Index features_used() const override;
   std::string describe() const override;
+  nlohmann::json to_json(bool all_stages = false) const override;
   std::string payload() const override;
   static ModelPtr read(std::string_view payload, const std::string& path);
+
+ protected:
+  Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const override;
 
  private:
   std::vector<std::uint32_t> ids_of_columns(const Dataset& data) const;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
+#include "sharelearn/pool/formula.hpp"
 #include "sharelearn/run/bytes.hpp"
 #include "sharelearn/transform/scaling.hpp"
 
@@ -56,6 +57,9 @@ class Feature {
   virtual void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const = 0;
   /// What the report says of it: {"pool": "columns", "column": 5}. `names` may be empty.
   virtual nlohmann::json describe(const std::vector<std::string>& names) const = 0;
+  /// What evaluate() computes, as an expression of width() numbers over the scaled columns: all that an
+  /// exporter or a reader of the JSON needs.
+  virtual formula::Formula formula() const = 0;
   /// Raw columns it reads, for checks and for counting what a prediction computes.
   virtual std::vector<Index> inputs() const = 0;
   virtual void write(ByteWriter& out) const = 0;

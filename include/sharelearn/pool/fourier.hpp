@@ -19,11 +19,17 @@ class FourierFeature : public Feature {
   /// O(m d D).
   void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
+  formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
   void write(ByteWriter& out) const override;
   static FeaturePtr read(ByteReader& in, Index columns);
 
  private:
+  /// omega_a[column] of every a: column j has stream j + 1 of the seed, the phases have stream 0.
+  std::vector<double> frequencies(Index column) const;
+  std::vector<double> phases() const;
+  double scale() const;
+
   Index inputs_, count_;
   double sigma_;
   std::uint64_t seed_;

@@ -25,6 +25,7 @@ class PieceFeature : public Feature {
   Index width() const override { return static_cast<Index>(centre_.size()) + 1; }
   void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
+  formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
   /// The principal components are stored once for all pieces of a model.
   void write(ByteWriter& out) const override;

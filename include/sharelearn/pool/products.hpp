@@ -14,6 +14,7 @@ class ProductFeature : public Feature {
   std::string_view pool() const override { return "products"; }
   void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
+  formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
   void write(ByteWriter& out) const override;
   static FeaturePtr read(ByteReader& in, Index columns);

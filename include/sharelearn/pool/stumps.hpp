@@ -22,6 +22,7 @@ class StumpFeature : public Feature {
   std::string_view pool() const override { return "stumps"; }
   void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
+  formula::Formula formula() const override;
   std::vector<Index> inputs() const override { return {column_}; }
   void write(ByteWriter& out) const override;
   static FeaturePtr read(ByteReader& in, Index columns);

@@ -1,0 +1,13 @@
+// The losses of joint learning over classes or tasks, by name.
+#pragma once
+
+#include <string_view>
+
+namespace sharelearn {
+
+enum class JointLoss { multiclass_hinge, multiclass_logistic, multitask_hinge, multitask_logistic };
+JointLoss joint_loss_from(std::string_view name);
+std::string_view name_of(JointLoss loss);
+bool is_multiclass(JointLoss loss);
+
+}  // namespace sharelearn

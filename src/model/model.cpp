@@ -1,0 +1,119 @@
+#include "sharelearn/model/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "sharelearn/model/metrics.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+void require_finite(const Grid<double>& scores, const Model& model, const std::string& source) {
+  Index row = scores.rows(), output = 0;  // of the first that is not finite
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (Index i = 0; i < row; ++i) {
+      if (std::isfinite(scores(i, c))) continue;
+      row = i;
+      output = c;
+    }
+  }
+  if (row == scores.rows()) return;
+  throw InputError(
+      fmt::format("{}: the score of row {} for '{}' is {}: its values, or the model's, are too large", source,
+                  row + 1, model.output_names()[static_cast<std::size_t>(output)], scores(row, output)));
+}
+
+Grid<std::int8_t> signs_of(const Grid<double>& scores) {
+  Grid<std::int8_t> signs(scores.rows(), scores.cols());
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (Index i = 0; i < scores.rows(); ++i) {
+      signs(i, c) = static_cast<std::int8_t>(scores(i, c) > 0 ? 1 : -1);
+    }
+  }
+  return signs;
+}
+
+}  // namespace
+
+std::string_view name_of(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::classes:
+      return "classes";
+    case OutputKind::tasks:
+      return "tasks";
+    case OutputKind::value:
+      return "value";
+  }
+  return "";
+}
+
+Link logistic_link(OutputKind kind) {
+  if (kind == OutputKind::value) return Link::identity;
+  return kind == OutputKind::tasks ? Link::logistic : Link::softmax;
+}
+
+Link exponential_link(OutputKind kind) {
+  if (kind == OutputKind::value) return Link::identity;
+  return kind == OutputKind::tasks ? Link::logistic_of_twice : Link::softmax_of_twice;
+}
+
+Link Model::link() const {
+  return link_.value_or(logistic_link(outputs_are()));
+}
+
+void Model::check_columns(const Dataset& data) const {
+  if (columns() > 0) require_columns(data, columns(), "the model was trained on");
+}
+
+Grid<double> Model::scores(const Dataset& data, ThreadPool& threads) const {
+  std::optional<Dataset> room;
+  const Dataset& prepared = preprocessing.prepare(data, room, threads);
+  check_columns(prepared);
+  Grid<double> scores = prepared_scores(prepared, threads);
+  require_finite(scores, *this, data.source);
+  return scores;
+}
+
+Grid<double> Model::proba(const Dataset& data, ThreadPool& threads) const {
+  Grid<double> result = scores(data, threads);
+  to_probabilities(link(), result);
+  return result;
+}
+
+Predictions Model::predict(const Dataset& data, ThreadPool& threads) const {
+  return predict(scores(data, threads));
+}
+
+Predictions Model::predict(const Grid<double>& scores) const {
+  Predictions result;
+  switch (outputs_are()) {
+    case OutputKind::classes:
+      result.classes = predicted_classes(scores);
+      break;
+    case OutputKind::tasks:
+      result.signs = signs_of(scores);
+      break;
+    case OutputKind::value:
+      result.values.assign(scores.column(0), scores.column(0) + scores.rows());
+      break;
+  }
+  return result;
+}
+
+nlohmann::json Model::to_json(bool) const {
+  const Scaling& scaling = preprocessing.scaling;
+  return {
+      {"kind", kind()},
+      {"outputs", name_of(outputs_are())},
+      {"names", output_names()},
+      {"link", name_of(link())},
+      {"columns", columns()},
+      {"column_names", column_names()},
+      {"means", preprocessing.means},
+      {"scaling", {{"kind", name_of(scaling.kind)}, {"offset", scaling.offset}, {"factor", scaling.factor}}},
+      {"features_used", features_used()}};
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,398 @@
+"""A predictor of its own, written from docs/model-json.md: scores and probabilities from `describe --json` alone.
+
+Numbers are Python's (double precision); where the document says float32, `single` rounds.
+"""
+import csv
+import math
+import struct
+
+
+def single(value):
+    """The nearest float32."""
+    return struct.unpack("f", struct.pack("f", value))[0]
+
+
+def clamp(value, low, high):
+    return max(low, min(high, value))
+
+
+# ---- formulas ----
+
+def broadcast(lists):
+    length = max(len(values) for values in lists)
+    return [values * length if len(values) == 1 else values for values in lists]
+
+
+class Formulas:
+    """Evaluates formulas on one row of scaled columns."""
+
+    def __init__(self, shared_nodes, row):
+        self.shared_nodes, self.row, self.done = shared_nodes, row, {}
+
+    def value(self, node):
+        return getattr(self, node["op"])(node)
+
+    def columns(self, node):
+        return [self.row[j] for j in node["columns"]]
+
+    def all_columns(self, node):
+        return self.row[:node["count"]]
+
+    def constant(self, node):
+        return [node["value"]]
+
+    def affine(self, node):
+        values, offset = broadcast([self.value(node["of"]), node["offset"]])
+        return [node["factor"] * v + o for v, o in zip(values, offset)]
+
+    def sum(self, node):
+        return [math.fsum(each) for each in zip(*broadcast([self.value(of) for of in node["of"]]))]
+
+    def product(self, node):
+        lists = broadcast([self.value(of) for of in node["of"]])
+        result = lists[0]
+        for values in lists[1:]:
+            result = [single(a * b) for a, b in zip(result, values)]
+        return result
+
+    def less_than(self, node):
+        return [1.0 if v < node["threshold"] else 0.0 for v in self.value(node["of"])]
+
+    def squared_distance(self, node):
+        return [math.fsum((v - p) ** 2 for v, p in zip(self.value(node["of"]), node["point"]))]
+
+    def exp(self, node):
+        return [math.exp(v) for v in self.value(node["of"])]
+
+    def cos(self, node):
+        return [math.cos(v) for v in self.value(node["of"])]
+
+    def projection(self, node):
+        values = self.value(node["of"])
+        if node["centre"]:
+            values = [v - c for v, c in zip(values, node["centre"])]
+        result = [math.fsum(v * d for v, d in zip(values, direction)) for direction in node["directions"]]
+        return [single(v) for v in result] if node["rounded"] else result
+
+    def concatenation(self, node):
+        return [v for of in node["of"] for v in self.value(of)]
+
+    def template_maximum(self, node):
+        return [template_maximum(node, self.value(node["of"])) / 255]
+
+    def shared(self, node):
+        index = node["index"]
+        if index not in self.done:
+            self.done[index] = self.value(self.shared_nodes[index])
+        return self.done[index]
+
+
+def pixels_of(node, values):
+    """Step 1: grey values as integers 0..127, in float32 arithmetic."""
+    factor = single(127 / single(node["high"] - node["low"]))
+    return [int(clamp(single(single(single(v - node["low"]) * factor) + 0.5), 0, 127)) for v in values]
+
+
+def deskewed(pixels, height, width):
+    """Step 2: every row is shifted by the slant of the ink."""
+    rows = [pixels[y * width:(y + 1) * width] for y in range(height)]
+    ink = sum(map(sum, rows))
+    along = [sum(x * p for x, p in enumerate(row)) for row in rows]
+    slope, middle = 0.0, 0.0
+    if ink > 0:
+        sum_x, sum_y = sum(along), sum(y * sum(row) for y, row in enumerate(rows))
+        sum_xy = sum(y * a for y, a in enumerate(along))
+        sum_yy = sum(y * y * sum(row) for y, row in enumerate(rows))
+        centre = sum_y / ink
+        spread, lean = sum_yy - centre * sum_y, sum_xy - centre * sum_x
+        if spread > 0:
+            slope, middle = clamp(lean / spread, -1.0, 1.0), centre
+    result = []
+    for y, row in enumerate(rows):
+        steps = math.floor(slope * (y - middle) * 128 + 0.5)
+        whole, part = steps >> 7, steps & 127
+        at = lambda x: row[x] if 0 <= x < width else 0
+        result += [(at(x + whole) * (128 - part) + at(x + whole + 1) * part + 64) // 128 for x in range(width)]
+    return result
+
+
+def contrast(node, patch):
+    """Step 3: the factor of a patch's contrast, 32767 is 1; float32 arithmetic on exact integers."""
+    area = len(patch)
+    spread = single(area * sum(p * p for p in patch) - sum(patch) ** 2)
+    epsilon = single(node["contrast"])
+    unit = 0.0
+    if epsilon > 0:
+        scale = single(single(single(single(area) * 127) * 127) * epsilon)
+        unit = single(1 / single(scale * epsilon))
+    root = single(math.sqrt(single(single(spread * unit) + 1)))
+    return int(single(single(32767 / root) + 0.5))
+
+
+def fixed(a, b):
+    """The product of two 15-bit fractions, rounded."""
+    return (a * b + 16384) >> 15
+
+
+def template_maximum(node, values):
+    height, width, size = node["height"], node["width"], node["size"]
+    pixels = pixels_of(node, values)
+    if node["deskew"]:
+        pixels = deskewed(pixels, height, width)
+    best = 0
+    for y, row_mask in enumerate(node["row_mask"]):
+        for x, column_mask in enumerate(node["column_mask"]):
+            patch = [pixels[(y + i) * width + x + j] for i in range(size) for j in range(size)]
+            response = sum(p * w for p, w in zip(patch, node["template"]))
+            factor = fixed(contrast(node, patch), row_mask)
+            best = max(best, fixed(max(0, fixed(response, factor)), column_mask))
+    return min(255, (best * node["multiplier"]) >> 16)
+
+
+# ---- data ----
+
+def number(text):
+    return float("nan") if text.strip() in ("", "nan", "NaN", "NA", "?") else single(float(text))
+
+
+def read_csv(path):
+    """Rows by column name, or by number where there is no header line; the last column is the label."""
+    with open(path, newline="") as lines:
+        table = [line for line in csv.reader(lines) if line]
+    try:
+        float(table[0][0])
+        names = None
+    except ValueError:
+        names, table = table[0][:-1], table[1:]
+    return names, [[number(text) for text in line[:-1]] for line in table]
+
+
+def read_svmlight(path):
+    """Rows as {column from 0: value}; `qid:` is skipped."""
+    rows = []
+    with open(path) as lines:
+        for line in lines:
+            entries = [text.split(":") for text in line.rstrip("\n").split(" ")[1:] if text]
+            rows.append({int(key) - 1: single(float(value)) for key, value in entries if key != "qid"})
+    return rows
+
+
+def read_named_lines(path):
+    rows = []
+    with open(path) as lines:
+        for line in lines:
+            row = {}
+            for text in line.split()[1:]:
+                name, _, value = text.rpartition(":") if ":" in text else (text, "", "1")
+                row[name] = row.get(name, 0.0) + single(float(value))
+            rows.append(row)
+    return rows
+
+
+# ---- preprocessing ----
+
+def scaled(model, j, value):
+    scaling = model["scaling"]
+    return single((value - scaling["offset"][j]) * scaling["factor"][j]) if scaling["factor"] else value
+
+
+def fill(model, j, value):
+    return model["means"][j] if math.isnan(value) else value
+
+
+def table_rows(model, path):
+    """Rows of the model's raw columns, in its order and filled."""
+    if str(path).endswith(".svm"):
+        width = model["columns"]
+        return [[row.get(j, 0.0) for j in range(width)] for row in read_svmlight(path)]
+    names, rows = read_csv(path)
+    order = range(model["columns"])
+    if names and model["column_names"]:
+        order = [names.index(name) for name in model["column_names"]]
+    return [[fill(model, j, row[at]) for j, at in enumerate(order)] for row in rows]
+
+
+# ---- linear models ----
+
+def stage_weights(model, stage):
+    """{design column: weights} and bias of one stage of a model described with --stages."""
+    first = 0 if model["increments"] else stage
+    weights, bias = {}, [0.0] * len(model["names"])
+    for each in model["stages"][first:stage + 1]:
+        for column, row in zip(each["columns"], each["weights"]):
+            weights[column] = [a + b for a, b in zip(weights.get(column, [0.0] * len(row)), row)]
+        bias = [a + b for a, b in zip(bias, each["bias"] or [0.0] * len(bias))]
+    return weights, bias
+
+
+def linear_scores(model, path, stage=None):
+    bias, result = model["bias"], []
+    weights = {}
+    for feature in model["features"]:
+        rows = feature["weights"]
+        for n, row in enumerate(rows if isinstance(rows[0], list) else [rows]):
+            weights[feature["first_column"] + n] = row
+    if stage is not None:
+        weights, bias = stage_weights(model, stage)
+    for raw in table_rows(model, path):
+        formulas = Formulas(model["shared"], [scaled(model, j, v) for j, v in enumerate(raw)])
+        sums = [[b] for b in bias]
+        for feature in model["features"]:
+            values = formulas.value(feature["formula"])
+            if feature["formula"]["op"] != "template_maximum":
+                values = [single(v) for v in values]
+            for n, value in enumerate(values):
+                for c, w in enumerate(weights.get(feature["first_column"] + n, [])):
+                    sums[c].append(value * w)
+        result.append([math.fsum(terms) for terms in sums])
+    return result
+
+
+# ---- sharing models ----
+
+MASK = (1 << 64) - 1
+PRIMES = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261)
+
+
+def rotate(value, bits):
+    return ((value << bits) | (value >> (64 - bits))) & MASK
+
+
+def xxh64(data):
+    """XXH64 with seed 0."""
+    p1, p2, p3, p4, p5 = PRIMES
+    step = lambda acc, lane: rotate((acc + lane * p2) & MASK, 31) * p1 & MASK
+    at = 0
+    if len(data) >= 32:
+        lanes = [(p1 + p2) & MASK, p2, 0, -p1 & MASK]
+        while at + 32 <= len(data):
+            for i in range(4):
+                lanes[i] = step(lanes[i], int.from_bytes(data[at + 8 * i:at + 8 * i + 8], "little"))
+            at += 32
+        hashed = sum(rotate(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & MASK
+        for lane in lanes:
+            hashed = ((hashed ^ step(0, lane)) * p1 + p4) & MASK
+    else:
+        hashed = p5
+    hashed = (hashed + len(data)) & MASK
+    while at + 8 <= len(data):
+        hashed = (rotate(hashed ^ step(0, int.from_bytes(data[at:at + 8], "little")), 27) * p1 + p4) & MASK
+        at += 8
+    if at + 4 <= len(data):
+        hashed = (rotate(hashed ^ int.from_bytes(data[at:at + 4], "little") * p1 & MASK, 23) * p2 + p3) & MASK
+        at += 4
+    for byte in data[at:]:
+        hashed = rotate(hashed ^ byte * p5 & MASK, 11) * p1 & MASK
+    hashed = (hashed ^ hashed >> 33) * p2 & MASK
+    hashed = (hashed ^ hashed >> 29) * p3 & MASK
+    return hashed ^ hashed >> 32
+
+
+def id_of(ids, key):
+    """The id of a column's number or name; None for one that the model has not met."""
+    shift = 1 if ids["bias"] else 0
+    if ids["hash_bits"]:
+        data = key.encode() if isinstance(key, str) else key.to_bytes(8, "little")
+        return (xxh64(data) & ((1 << ids["hash_bits"]) - 1)) + shift
+    if isinstance(key, str):
+        return ids["names"].index(key) + shift if key in ids["names"] else None
+    if key < 1 << 22:
+        return key + shift
+    return (1 << 22) + 1 + ids["large_indices"].index(key) if key in ids["large_indices"] else None
+
+
+def examples(model, path):
+    """Rows as {id: value}."""
+    ids = model["ids"]
+    if str(path).endswith(".txt"):
+        rows = read_named_lines(path)
+    elif str(path).endswith(".svm"):
+        rows = read_svmlight(path)
+    else:
+        rows = [dict(enumerate(scaled(model, j, v) for j, v in enumerate(row))) for row in table_rows(model, path)]
+        if ids["by_name"]:
+            rows = [{model["column_names"][j]: v for j, v in row.items()} for row in rows]
+    for row in rows:
+        x = {0: 1.0} if ids["bias"] else {}
+        for key, value in row.items():
+            value = 1.0 if model["example"]["binary"] and value != 0 else value
+            number_of = id_of(ids, key)
+            if value != 0 and number_of is not None:
+                x[number_of] = single(x.get(number_of, 0.0) + value)
+        length = math.sqrt(sum(v * v for v in x.values()))
+        if model["example"]["unit"] and length > 0:
+            x = {i: single(v / length) for i, v in x.items()}
+        yield x
+
+
+def mapped(map_, x, p):
+    if map_["kind"] == "product":
+        return x * p
+    if map_["kind"] == "difference":
+        return abs(x - p)
+    if x == 0:
+        return 0.0
+    return map_["high_value"] if p >= map_["high"] else map_["low_value"] if p <= map_["low"] else 0.0
+
+
+def kernel(model, a, b):
+    """Of two vectors as {id: value}."""
+    of = model["kernel"]
+    if of["kind"] == "polynomial":
+        return (math.fsum(v * b.get(i, 0.0) for i, v in a.items()) + of["offset"]) ** of["degree"]
+    squared = math.fsum((a.get(i, 0.0) - b.get(i, 0.0)) ** 2 for i in a.keys() | b.keys())
+    return math.exp(-squared / (2 * of["sigma"]))
+
+
+def shared_sets(sets, r):
+    """Numbers of the shared sets that hold class r; -1 is the set of all classes."""
+    return {g for g, group in enumerate(sets["groups"]) if r in group["classes"]} | ({-1} if sets["common"] else set())
+
+
+def sharing_scores(model, path):
+    sets, classes = model["sets"], range(len(model["names"]))
+    means = [{} for _ in classes]
+    for feature, r, p in model["class_means"]:
+        means[r][feature] = p
+    of = [shared_sets(sets, r) for r in classes]
+    score = kernel_score if "supports" in model else weight_score
+    return [[score(model, x, r, means[r], of) for r in classes] for x in examples(model, path)]
+
+
+def weight_score(model, x, r, mean, of):
+    weights, terms = model["weights"], []
+    if model["sets"]["own"][r]:
+        terms += [w * x.get(feature, 0.0) for feature, c, w in weights["own"] if c == r]
+    shared = [(f, w) for f, w in enumerate(weights["common"]) if w != 0] if -1 in of[r] else []
+    shared += [(feature, w) for feature, g, w in weights["groups"] if g in of[r]]
+    terms += [w * mapped(model["map"], x.get(f, 0.0), mean.get(f, 0.0)) for f, w in shared]
+    return math.fsum(terms)
+
+
+def kernel_score(model, x, r, mean, of):
+    centred = {i: x.get(i, 0.0) - mean.get(i, 0.0) for i in x.keys() | mean.keys()}
+    terms = []
+    for support in model["supports"]:
+        for sign, cls, key in ((1, support["right"], "centred_right"), (-1, support["wrong"], "centred_wrong")):
+            if cls == r and model["sets"]["own"][r]:
+                terms.append(sign * support["step"] * kernel(model, x, dict(enumerate(support["x"]))))
+            if both := len(of[r] & of[cls]):
+                terms.append(sign * support["step"] * both * kernel(model, centred, dict(enumerate(support[key]))))
+    return math.fsum(terms)
+
+
+# ---- answers ----
+
+def scores(model, path):
+    return sharing_scores(model, path) if model["kind"] == "sharing" else linear_scores(model, path)
+
+
+def probabilities(model, row):
+    link = model["link"]
+    if link.endswith("_of_twice"):
+        row = [2 * s for s in row]
+    if link.startswith("logistic"):
+        return [1 / (1 + math.exp(-s)) for s in row]
+    top = max(row)
+    powers = [math.exp(s - top) for s in row]
+    return [p / math.fsum(powers) for p in powers]
