@@ -17,7 +17,7 @@ namespace {
 
 void map_rows(Dataset& data, const Feature& map, const Scaling& scaling) {
   DenseMatrix mapped(data.rows(), map.width());
-  map.evaluate(ScaledColumns(data.x, scaling), mapped, 0);
+  map.evaluate(ColumnView(data.x, scaling), mapped, 0);
   data.x = std::move(mapped);
 }
 

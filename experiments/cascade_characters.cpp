@@ -68,7 +68,7 @@ void map_parts(Parts& parts, Index features, std::uint64_t seed, ThreadPool& thr
   const Scaling none;
   for (Dataset* data : {&parts.train, &parts.validation, &parts.test}) {
     DenseMatrix mapped(data->rows(), features);
-    map.evaluate(ScaledColumns(data->x, none), mapped, 0);
+    map.evaluate(ColumnView(data->x, none), mapped, 0);
     data->x = std::move(mapped);
   }
 }

@@ -24,7 +24,7 @@ Dataset images(Run& run, const std::string& part) {
                           {.label_column = "",
                            .task_column = "",
                            .labels_file = fmt::format("mnist/{}-labels-idx1-ubyte.gz", part)});
-  DenseMatrix& x = data.x.dense();
+  DenseMatrix& x = data.x.owned_dense();
   std::transform(x.data(), x.data() + x.stride() * x.cols(), x.data(), [](float grey) { return grey / 255; });
   return data;
 }

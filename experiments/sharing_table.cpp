@@ -88,7 +88,7 @@ void map_grey(Dataset& faces, Grey grey) {
     }
     return value;
   };
-  Grid<float>& x = faces.x.dense();
+  Grid<float>& x = faces.x.owned_dense();
   for (Index j = 0; j < x.cols(); ++j) {
     for (Index i = 0; i < x.rows(); ++i) x(i, j) = mapped(x(i, j));
   }

@@ -31,7 +31,7 @@ Matrix kernel_columns(const Matrix& x, const Grid<float>& support, ThreadPool& t
 
 void to_unit(Matrix& x, float factor) {
   for (Index j = 0; j < x.cols(); ++j) {
-    for (float& v : x.dense().column_span(j)) v *= factor;
+    for (float& v : x.owned_dense().column_span(j)) v *= factor;
   }
 }
 

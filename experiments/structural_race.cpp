@@ -80,7 +80,7 @@ void structural_race_experiment(Run& run) {
     std::shared_ptr<RowUpdate> update;
     if (m == 0) update = std::make_shared<AdaBoostUpdate>(loss, penalty);
     if (m == 1) update = std::make_shared<GradBoostUpdate>(loss, penalty);
-    const Trace trace = race(part.train.dense(), loss, penalty, 0.05, cycles, update, part.test.dense(),
+    const Trace trace = race(part.train.to_dense(), loss, penalty, 0.05, cycles, update, part.test.to_dense(),
                              part.truth, run.context());
     table.add({names[m], fmt::format("{}", trace.seconds.size()), fmt::format("{:.2f}", trace.seconds.back()),
                fmt::format("{:.6f}", trace.objective.back()), fmt::format("{:.4f}", trace.error.back()),

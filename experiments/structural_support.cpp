@@ -75,7 +75,7 @@ LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
 
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
                           Index outputs, ThreadPool& threads, const Scaling& scaling) {
-  const ScaledColumns columns(test, scaling);
+  const ColumnView columns(test, scaling);
   Grid<float> design(test.rows(), static_cast<Index>(stage.columns.size()));
   for (std::size_t a = 0; a < stage.columns.size(); ++a) {
     result.features[static_cast<std::size_t>(stage.columns[a])]->evaluate(columns, design,

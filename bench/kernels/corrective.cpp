@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   const Classes classes = classes_of(data);
   const MulticlassLogistic loss(classes.of_row, classes.count(), normalised_weights(data), 1);
   const SmoothPenalty none;
-  const DesignProblem problem(data.x.dense(), columns, loss, true, none, threads);
+  const DesignProblem problem(data.x.owned_dense(), columns, loss, true, none, threads);
   fmt::print("{} rows, {} columns, {} classes, from zero weights\n", data.rows(), columns, classes.count());
   fmt::print("{:>10} {:>14} {:>11} {:>12} {:>7} {:>9}\n", "method", "objective", "iterations", "evaluations",
              "passes", "CPU s");

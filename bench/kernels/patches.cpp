@@ -111,6 +111,6 @@ int main(int argc, char** argv) {
   const double selection = (cpu_seconds() - start) / 5;
   fmt::print("selection, 10 classes, every row: {:.1f} us a row, {:.0f} G multiply-adds/s\n",
              1e6 * selection / rows, 1e-9 * 10 * static_cast<double>(pool.candidates() * rows) / selection);
-  predict(random_model(pool, 305), images.dense());
+  predict(random_model(pool, 305), images.to_dense());
   return 0;
 }

@@ -19,7 +19,7 @@ ImageShape shape_of(Index columns, Index width) {
   return {columns / wide, wide};
 }
 
-void gather_rows(const DenseMatrix& x, RowRange rows, float* out) {
+void gather_rows(DenseView x, RowRange rows, float* out) {
   constexpr Index kStrip =
       16;  // columns at a time: their rows and the output's lines stay in the first cache
   for (Index first = 0; first < x.cols(); first += kStrip) {

@@ -1,8 +1,28 @@
 #include "sharelearn/data/matrix.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sharelearn/run/error.hpp"
+
 namespace sharelearn {
+
+Matrix Matrix::borrow(DenseView dense) {
+  if (dense.stride() < dense.rows()) {
+    throw InputError(
+        fmt::format("borrowed columns of {} rows cannot be {} values apart", dense.rows(), dense.stride()));
+  }
+  Matrix matrix;
+  matrix.storage_ = dense;
+  return matrix;
+}
+
+DenseMatrix& Matrix::owned_dense() {
+  if (is_borrowed())
+    throw InputError("values that belong to the caller are read-only; copy the matrix first");
+  return std::get<DenseMatrix>(storage_);
+}
 
 Index Matrix::rows() const {
   return is_sparse() ? sparse().rows : dense().rows();
@@ -12,19 +32,25 @@ Index Matrix::cols() const {
 }
 
 void Matrix::copy_column(Index j, float* out) const {
+  copy_column(j, {0, rows()}, out);
+}
+
+void Matrix::copy_column(Index j, RowRange rows, float* out) const {
   if (!is_sparse()) {
-    std::copy_n(dense().column(j), rows(), out);
+    std::copy_n(dense().column(j) + rows.begin, rows.size(), out);
     return;
   }
-  std::fill_n(out, rows(), 0.0F);
+  std::fill_n(out, rows.size(), 0.0F);
   const auto where = sparse().column_rows(j);
   const auto what = sparse().column_values(j);
-  for (std::size_t e = 0; e < where.size(); ++e) out[where[e]] = what[e];
+  const auto first = std::lower_bound(where.begin(), where.end(), static_cast<std::uint32_t>(rows.begin));
+  for (auto e = static_cast<std::size_t>(first - where.begin()); e < where.size() && where[e] < rows.end; ++e)
+    out[static_cast<Index>(where[e]) - rows.begin] = what[e];
 }
 
 namespace {
 
-DenseMatrix select_dense(const DenseMatrix& x, std::span<const Index> rows) {
+DenseMatrix select_dense(DenseView x, std::span<const Index> rows) {
   DenseMatrix result(static_cast<Index>(rows.size()), x.cols());
   for (Index j = 0; j < x.cols(); ++j) {
     const float* from = x.column(j);
@@ -79,6 +105,7 @@ DenseMatrix Matrix::to_dense() const {
 }
 
 Index Matrix::bytes() const {
+  if (is_borrowed()) return 0;
   if (!is_sparse()) return dense().stride() * dense().cols() * static_cast<Index>(sizeof(float));
   const SparseMatrix& x = sparse();
   return static_cast<Index>(x.start.size() * sizeof(Index) + x.row.size() * sizeof(std::uint32_t) +

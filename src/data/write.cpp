@@ -65,7 +65,7 @@ std::string to_csv(const Dataset& data) {
   if (has_tasks) out += "task,";
   if (!out.empty()) out += "label\n";
   const DenseMatrix dense = data.x.is_sparse() ? data.x.to_dense() : DenseMatrix();
-  const DenseMatrix& x = data.x.is_sparse() ? dense : data.x.dense();
+  const DenseView x = data.x.is_sparse() ? DenseView(dense) : data.x.dense();
   for (Index i = 0; i < x.rows(); ++i) {
     for (Index j = 0; j < x.cols(); ++j) fmt::format_to(std::back_inserter(out), "{},", x(i, j));
     if (has_tasks) out += csv_field(name_at(data.task, i)) + ',';

@@ -35,7 +35,7 @@ void fill(Rows& rows, std::span<const float> means, ThreadPool& threads) {
 void fill_missing_values(Prepared& data, const CommonFit& common) {
   const std::string missing = common.missing.value_or("error");
   ThreadPool& threads = data.context.threads;
-  if (missing == "mean") data.means = column_means(data.train->x, threads);
+  if (missing == "mean") data.means = column_means(data.train->x, threads, data.train->weight);
   const auto prepare = [&](Rows& rows) {
     if (missing == "error" && has_missing(rows->x)) {
       throw InputError(fmt::format("{}: values are missing; `missing` mean or `missing` zero fills them in",

@@ -49,10 +49,9 @@ class Path {
 Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
   const Classes classes = classes_of(*data.train);
-  const Scaling scaling = Scaling::fit(data.train->x, scaling_from(*o.common.scale), context.threads);
-  Matrix scaled = data.train->x;
-  scaling.apply(scaled, context.threads);
-  const StumpPool pool(scaled, *o.bins, context.threads);
+  const Scaling scaling =
+      Scaling::fit(data.train->x, scaling_from(*o.common.scale), context.threads, data.train->weight);
+  const StumpPool pool(ColumnView(data.train->x, scaling), *o.bins, context.threads, data.train->weight);
   if (pool.candidates() == 0) throw InputError("jointboost: every column is constant, there is no stump");
   const auto model = model_over({}, classes.names, *data.train, scaling);
   Path path(pool, model);

@@ -20,10 +20,9 @@ struct Run {
   Run(const OneVsRestFit& o, const Dataset& rows, const std::vector<std::string>& names,
       const Context& context)
       : classes(classes_of(rows, names)),
-        scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads)),
-        scaled(rows.x) {
-    scaling.apply(scaled, context.threads);
-    pool = make_pool({scaled, classes.of_row, classes.count()}, o.pool, context.seed, context.threads);
+        scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)) {
+    pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool, context.seed,
+                     context.threads);
     ShareBoostOptions options{.features = std::min(*o.features, pool->candidates()),
                               .bias = *o.common.bias,
                               .penalty = {.ridge = *o.ridge}};
@@ -45,7 +44,6 @@ struct Run {
   }
   Classes classes;
   Scaling scaling;
-  Matrix scaled;
   std::unique_ptr<Pool> pool;
   Index features = 0;
   OneVsRestResult result;
@@ -105,7 +103,8 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
     const std::vector<Split> splits =
         stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed);
     const auto measure = [&](const Split& split, const std::string&) {
-      const Run fold(o, select_rows(*data.train, split.train), classes.names, context);
+      const Dataset part = select_rows(*data.train, split.train);
+      const Run fold(o, part, classes.names, context);
       std::vector<double> errors;
       for (const ClassMetrics& metrics :
            fold.metrics_on(select_rows(*data.train, split.test), context.threads))

@@ -117,10 +117,9 @@ struct Problem {
           context.threads));
     }
     classes = classes_of(*rows, class_names);
-    scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads);
-    scaled = rows->x;
-    scaling.apply(scaled, context.threads);
-    pool = make_pool({scaled, classes.of_row, classes.count()}, o.pool, context.seed, context.threads);
+    scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads, rows->weight);
+    pool = make_pool({{rows->x, scaling}, classes.of_row, classes.count(), rows->weight}, o.pool,
+                     context.seed, context.threads);
     loss = std::make_unique<MulticlassLogistic>(classes.of_row, classes.count(),
                                                 row_weights(*rows, o.common, &classes), kMargin);
     const std::vector<std::string> none;
@@ -129,7 +128,6 @@ struct Problem {
   Rows rows;
   Classes classes;
   Scaling scaling;
-  Matrix scaled;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<Loss> loss;
   ShareBoostOptions options;

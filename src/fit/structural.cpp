@@ -36,18 +36,17 @@ struct Problem {
   Problem(const StructuralFit& o, const Dataset& rows, const Target* known, const MakeRowUpdate& row_update,
           const Context& context)
       : target(target_of(rows, target_kind_of(*o.loss), known)),
-        scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads)),
-        scaled(rows.x),
+        scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)),
         penalty(penalty_from(*o.penalty)),
         loss(make_loss(*o.loss, target,
                        row_weights(rows, o.common, target.has_classes() ? &target.classes : nullptr),
                        {.epsilon = o.epsilon.value_or(0)})) {
-    scaling.apply(scaled, context.threads);
     if (*o.pool.name == "products" && *o.degree == 0) {
-      pool = std::make_unique<InducedProductPool>(scaled, InducedProductPool::kUsualFactors, *o.pool.squares);
+      pool = std::make_unique<InducedProductPool>(ColumnView(rows.x, scaling),
+                                                  InducedProductPool::kUsualFactors, *o.pool.squares);
     } else {
-      pool = make_pool({scaled, target.classes.of_row, target.classes.count()}, o.pool, context.seed,
-                       context.threads);
+      pool = make_pool({{rows.x, scaling}, target.classes.of_row, target.classes.count(), rows.weight},
+                       o.pool, context.seed, context.threads);
     }
     booster =
         std::make_unique<StructuralBooster>(*pool, *loss, *penalty, learner_options(o, row_update), context);
@@ -77,7 +76,6 @@ struct Problem {
 
   Target target;
   Scaling scaling;
-  Matrix scaled;
   std::unique_ptr<Penalty> penalty;
   std::unique_ptr<Loss> loss;
   std::unique_ptr<Pool> pool;
@@ -134,7 +132,8 @@ Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target
       stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed);
   const auto measure = [&](const Split& split, const std::string&) {
     const Dataset test = select_rows(train, split.test);
-    Problem problem(o, select_rows(train, split.train), &target, row_update, context);
+    const Dataset part = select_rows(train, split.train);
+    Problem problem(o, part, &target, row_update, context);
     const StructuralResult path = structural_path(*problem.booster, grid, context);
     std::vector<double> measures;
     for (const Errors& errors : errors_of_stages(path, test, problem.scaling,

@@ -51,7 +51,7 @@ std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset
   Index columns = 0;
   for (const FeaturePtr& feature : path.features) columns += feature->width();
   Grid<float> design(data.rows(), columns);
-  const ScaledColumns scaled(data.x, scaling);
+  const ColumnView scaled(data.x, scaling);
   Index at = 0;
   for (const FeaturePtr& feature : path.features) {
     feature->evaluate(scaled, design, at);
@@ -136,7 +136,7 @@ Grid<double> BoostingRounds::test_scores(const ActiveSetSolver& solver) {
   }
   for (const auto& [slot, candidate] : weighted(solver)) {
     auto [columns, fresh] = test_columns_.try_emplace(candidate, test.rows(), pool_.width());
-    if (fresh) pool_.feature(candidate)->evaluate(ScaledColumns(test.x, scaling_), columns->second, 0);
+    if (fresh) pool_.feature(candidate)->evaluate(ColumnView(test.x, scaling_), columns->second, 0);
     const float* x = columns->second.column(booster_.slots()[static_cast<std::size_t>(slot)].column);
     for (Index c = 0; c < scores.cols(); ++c) {
       const double weight = solver.row(slot)[static_cast<std::size_t>(c)];

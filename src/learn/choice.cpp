@@ -9,6 +9,7 @@
 
 #include "data/to_size.hpp"
 #include "learn/diverse.hpp"
+#include "pool/narrow.hpp"
 #include "pool/order.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
@@ -71,9 +72,11 @@ double least_along(const Loss& loss, const Grid<double>& scores, const Grid<doub
   Grid<double> point(scores.rows(), scores.cols()), residual(scores.rows(), scores.cols());
   double value = 0;
   const auto slope_at = [&](double alpha) {
-    for (Index c = 0; c < scores.cols(); ++c) {
-      for (Index i = 0; i < scores.rows(); ++i) point(i, c) = scores(i, c) + alpha * direction(i, c);
-    }
+    for_each_row_block(scores.rows(), threads, [&](RowRange rows, int) {
+      for (Index c = 0; c < scores.cols(); ++c) {
+        for (Index i = rows.begin; i < rows.end; ++i) point(i, c) = scores(i, c) + alpha * direction(i, c);
+      }
+    });
     value = evaluate(loss, point, &residual, threads);
     return inner_product(residual, direction, threads);
   };
@@ -155,15 +158,19 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
 /// A gradient is small or large beside the values it is summed over; of values above 1 as beside 1.
 bool Chooser::is_worth_while(const Choice& choice) const {
   if (choice.score > options_.least_score) return true;
-  float largest = 0;
+  double largest = 0;
   Grid<float> values(pool_.rows(), pool_.width());
   for (const Index candidate : choice.candidates) {
     pool_.values(candidate, values, 0);
-    for (Index c = 0; c < values.cols(); ++c) {
-      for (const float v : values.column_span(c)) largest = std::max(largest, std::abs(v));
-    }
+    largest = max_over_rows(pool_.rows(), threads_, largest, [&](RowRange rows, int) {
+      float of_block = 0;
+      for (Index c = 0; c < values.cols(); ++c) {
+        for (Index i = rows.begin; i < rows.end; ++i) of_block = std::max(of_block, std::abs(values(i, c)));
+      }
+      return static_cast<double>(of_block);
+    });
   }
-  return choice.score > options_.least_score * std::min(1.0, static_cast<double>(largest));
+  return choice.score > options_.least_score * std::min(1.0, largest);
 }
 
 std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
@@ -191,12 +198,7 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
 std::vector<double> Chooser::norms(const Grid<double>& residual) const {
   std::vector<double> norm(to_size(pool_.candidates()));
   const Index outputs = residual.cols();
-  Grid<float> narrow(residual.rows(), outputs);
-  for (Index c = 0; c < outputs; ++c) {
-    std::transform(residual.column(c), residual.column(c) + residual.rows(), narrow.column(c),
-                   [](double v) { return static_cast<float>(v); });
-  }
-  pool_.correlate(narrow, threads_, [&](const CandidateBlock& block, int) {
+  pool_.correlate(narrow(residual, threads_), threads_, [&](const CandidateBlock& block, int) {
     for (Index a = 0; a < block.count; ++a) {
       double sum = 0;
       for (Index w = 0; w < pool_.width(); ++w) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pool/narrow.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -39,10 +41,7 @@ void PoolScan::score(const Grid<double>& residual, std::span<const double> cost,
   const Index outputs = residual.cols();
   if (residual_.cols() != outputs) residual_ = Grid<float>(residual.rows(), outputs);
   scores_.resize(static_cast<std::size_t>(pool_.candidates()), 0.0);
-  for (Index c = 0; c < outputs; ++c) {
-    std::transform(residual.column(c), residual.column(c) + residual.rows(), residual_.column(c),
-                   [](double v) { return static_cast<float>(v); });
-  }
+  narrow(residual, residual_, threads_);
   pool_.correlate(residual_, threads_, [&](const CandidateBlock& block, int) {
     for (Index a = 0; a < block.count; ++a) {
       const auto at = static_cast<std::size_t>(block.first + a);

@@ -71,7 +71,7 @@ Grid<double> LinearModel::prepared_scores(const Dataset& data, ThreadPool& threa
   // Only features with a weight are computed, a handful at a time, so that memory does not grow with their
   // number.
   constexpr Index kAtOnce = 32;
-  const ScaledColumns columns(data.x, preprocessing.scaling);
+  const ColumnView columns(data.x, preprocessing.scaling);
   std::vector<std::size_t> used;
   for (std::size_t f = 0; f < features.size(); ++f) {
     if (any_used(w, first[f], features[f]->width())) used.push_back(f);

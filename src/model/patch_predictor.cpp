@@ -57,7 +57,7 @@ void PatchPredictor::scores(std::span<const std::uint8_t> image, Workspace& work
 Grid<double> PatchPredictor::scores(const Matrix& images, ThreadPool& threads) const {
   constexpr Index kAtOnce = 64;
   const DenseMatrix copy = images.is_sparse() ? images.to_dense() : DenseMatrix();
-  const DenseMatrix& dense = images.is_sparse() ? copy : images.dense();
+  const DenseView dense = images.is_sparse() ? DenseView(copy) : images.dense();
   Grid<double> result(images.rows(), outputs());
   threads.for_each((images.rows() + kAtOnce - 1) / kAtOnce, [&](Index piece, int) {
     const RowRange rows{piece * kAtOnce, std::min(images.rows(), (piece + 1) * kAtOnce)};

@@ -12,11 +12,10 @@ Distances::Distances(const Grid<float>& points) : products_(points) {
   }
 }
 
-void Distances::for_each_strip(const Matrix& x, ThreadPool& threads,
+void Distances::for_each_strip(const ColumnView& x, ThreadPool& threads,
                                const std::function<void(RowRange, const double*)>& visit) const {
   constexpr Index kRows = RowProducts::kRows;
-  threads.for_each((x.rows() + kRows - 1) / kRows, [&](std::int64_t strip, int) {
-    const RowRange rows{strip * kRows, std::min((strip + 1) * kRows, x.rows())};
+  const auto work = [&](RowRange rows, int) {
     std::vector<double> squared(square_.size() * kRows);
     double of_row[kRows];
     products_.compute(x, rows, squared.data(), of_row);
@@ -27,10 +26,11 @@ void Distances::for_each_strip(const Matrix& x, ThreadPool& threads,
       }
     }
     visit(rows, squared.data());
-  });
+  };
+  for_each_row_block(x.rows(), threads, work, kRows);
 }
 
-Grid<double> Distances::all(const Matrix& x, ThreadPool& threads) const {
+Grid<double> Distances::all(const ColumnView& x, ThreadPool& threads) const {
   Grid<double> out(x.rows(), products_.vectors());
   for_each_strip(x, threads, [&](RowRange rows, const double* squared) {
     for (Index n = 0; n < out.cols(); ++n) {

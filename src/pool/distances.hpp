@@ -17,10 +17,10 @@ class Distances {
 
   /// Calls visit(rows, squared) for all rows in strips of up to RowProducts::kRows, from several threads;
   /// squared[n * RowProducts::kRows + r] is that of row rows.begin + r and point n.
-  void for_each_strip(const Matrix& x, ThreadPool& threads,
+  void for_each_strip(const ColumnView& x, ThreadPool& threads,
                       const std::function<void(RowRange, const double*)>& visit) const;
   /// All of them, rows x points.
-  Grid<double> all(const Matrix& x, ThreadPool& threads) const;
+  Grid<double> all(const ColumnView& x, ThreadPool& threads) const;
 
  private:
   RowProducts products_;

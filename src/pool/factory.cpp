@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/kernel.hpp"
@@ -25,7 +26,7 @@ std::unique_ptr<Pool> make_columns(const PoolData& data, const PoolOptions&, std
 
 std::unique_ptr<Pool> make_stumps(const PoolData& data, const PoolOptions& options, std::uint64_t,
                                   ThreadPool& threads) {
-  return std::make_unique<StumpPool>(data.x, *options.bins, threads);
+  return std::make_unique<StumpPool>(data.x, *options.bins, threads, data.weights);
 }
 
 std::unique_ptr<Pool> make_products(const PoolData& data, const PoolOptions& options, std::uint64_t,
@@ -34,16 +35,22 @@ std::unique_ptr<Pool> make_products(const PoolData& data, const PoolOptions& opt
       data.x, ProductOptions{.squares = *options.squares, .with_columns = *options.with_columns}, threads);
 }
 
+Index rows_that_count(const PoolData& data) {
+  if (data.weights.empty()) return data.x.rows();
+  return std::count_if(data.weights.begin(), data.weights.end(), [](double w) { return w > 0; });
+}
+
 std::unique_ptr<Pool> make_kernel(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
                                   ThreadPool& threads) {
-  const Index count = std::min(*options.support, data.x.rows());
-  const double sigma = options.sigma ? *options.sigma : typical_sigma(data.x, seed);
+  const Index count = std::min(*options.support, rows_that_count(data));
+  const double sigma = options.sigma ? *options.sigma : typical_sigma(data.x, seed, data.weights);
   if (*options.support_by == "sample") {
-    return std::make_unique<KernelPool>(data.x, sampled_support(data.x, count, seed), sigma, threads);
+    return std::make_unique<KernelPool>(data.x, sampled_support(data.x, count, seed, data.weights), sigma,
+                                        threads);
   }
   if (*options.support_by == "kmeans") {
-    return std::make_unique<KernelPool>(data.x, clustered_support(data.x, count, seed, threads), sigma,
-                                        threads);
+    return std::make_unique<KernelPool>(data.x, clustered_support(data.x, count, seed, threads, data.weights),
+                                        sigma, threads);
   }
   if (*options.support_by != "perceptron") {
     throw InputError(fmt::format("kernel: the support set comes by perceptron, kmeans or sample, not '{}'",
@@ -53,18 +60,19 @@ std::unique_ptr<Pool> make_kernel(const PoolData& data, const PoolOptions& optio
     throw InputError("kernel: a support set by perceptron needs classes; choose it by kmeans or sample");
   }
   return std::make_unique<KernelPool>(
-      data.x, perceptron_support(data.x, data.class_of_row, data.classes, count, sigma, seed), sigma,
-      threads);
+      data.x, perceptron_support(data.x, data.class_of_row, data.classes, count, sigma, seed, data.weights),
+      sigma, threads);
 }
 
 std::unique_ptr<Pool> make_pieces(const PoolData& data, const PoolOptions& options, std::uint64_t seed,
                                   ThreadPool& threads) {
-  return std::make_unique<PiecePool>(data.x,
-                                     PieceOptions{.centres = std::min(*options.centres, data.x.rows()),
-                                                  .radii = *options.radii,
-                                                  .pca = options.pca.value_or(0),
-                                                  .seed = seed},
-                                     threads);
+  return std::make_unique<PiecePool>(
+      data.x,
+      PieceOptions{.centres = std::min(*options.centres, rows_that_count(data)),
+                   .radii = *options.radii,
+                   .pca = options.pca.value_or(0),
+                   .seed = seed},
+      threads, data.weights);
 }
 
 /// "7:640,5:384": sizes and counts of templates.
@@ -192,8 +200,14 @@ std::unique_ptr<Pool> make_pool(const PoolData& data, PoolOptions options, std::
   const FieldTable table = pool_fields(options);
   table.check();
   table.fill();
+  PoolData given = data;
+  const auto& weights = data.weights;
+  if (!weights.empty() && std::ssize(weights) != data.x.rows()) {
+    throw InputError(fmt::format("there are {} weights for {} rows", weights.size(), data.x.rows()));
+  }
+  if (std::ranges::adjacent_find(weights, std::not_equal_to<>()) == weights.end()) given.weights = {};
   for (const Entry& entry : makers()) {
-    if (entry.name == *options.name) return entry.make(data, options, seed, threads);
+    if (entry.name == *options.name) return entry.make(given, options, seed, threads);
   }
   throw InputError(
       fmt::format("there is no pool '{}'; pools are {}", *options.name, fmt::join(pool_names(), ", ")));

@@ -46,7 +46,7 @@ double FourierFeature::scale() const {
   return std::sqrt(2.0 / static_cast<double>(count_));
 }
 
-void FourierFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+void FourierFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   Grid<double> angle(x.rows(), count_);
   for (Index begin = 0; begin < inputs_; begin += kColumnsAtOnce) {
     const Index count = std::min(kColumnsAtOnce, inputs_ - begin);

@@ -14,7 +14,7 @@ constexpr Index kMostFactors = 64;
 
 }  // namespace
 
-void MonomialFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+void MonomialFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   float* values = out.column(first_column);
   std::fill_n(values, x.rows(), 1.0F);
   std::vector<float> factor(static_cast<std::size_t>(x.rows()));
@@ -54,18 +54,18 @@ FeaturePtr MonomialFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<MonomialFeature>(std::move(factors));
 }
 
-InducedProductPool::InducedProductPool(const Matrix& x, Index most_factors, bool squares)
-    : x_(x),
+InducedProductPool::InducedProductPool(ColumnView x, Index most_factors, bool squares)
+    : x_(std::move(x)),
       most_factors_(static_cast<std::size_t>(std::min(most_factors, kMostFactors))),
       squares_(squares) {
-  for (Index j = 0; j < x.cols(); ++j) offer({j});
+  for (Index j = 0; j < x_.cols(); ++j) offer({j});
 }
 
-void InducedProductPool::compute(const std::vector<Index>& monomial, float* out) const {
-  x_.copy_column(monomial.front(), out);
-  std::vector<float> factor(static_cast<std::size_t>(rows()));
+void InducedProductPool::compute(const std::vector<Index>& monomial, RowRange rows, float* out) const {
+  x_.column(monomial.front(), rows, out);
+  std::vector<float> factor(static_cast<std::size_t>(rows.size()));
   for (std::size_t f = 1; f < monomial.size(); ++f) {
-    x_.copy_column(monomial[f], factor.data());
+    x_.column(monomial[f], rows, factor.data());
     for (std::size_t i = 0; i < factor.size(); ++i) out[i] *= factor[i];
   }
 }
@@ -76,7 +76,7 @@ void InducedProductPool::offer(std::vector<Index> monomial) {
   if (!squares_ && std::ranges::adjacent_find(monomial) != monomial.end()) return;
   if (!known_.try_emplace(monomial, candidates()).second) return;
   std::vector<float> column(static_cast<std::size_t>(rows()));
-  compute(monomial, column.data());
+  compute(monomial, {0, rows()}, column.data());
   const bool constant =
       std::all_of(column.begin(), column.end(), [&](float v) { return v == column.front(); });
   constant_.push_back(constant ? 1 : 0);
@@ -93,23 +93,31 @@ void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& thre
   threads.for_each(blocks(), [&](Index block, int worker) {
     const Index first = block * kCandidatesPerBlock;
     const Index count = std::min(kCandidatesPerBlock, candidates() - first);
-    Grid<float> columns(rows(), count);
-    for (Index a = 0; a < count; ++a) {
-      if (constant_[static_cast<std::size_t>(first + a)] == 0) values(first + a, columns, a);
+    std::vector<double> sums(static_cast<std::size_t>(count * outputs));
+    const RowTree tree(rows());
+    TreeSum sum(sums.size());
+    Grid<float> tile(kBlockRows, count);  // constants stay zero
+    for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+      const RowRange of_leaf = tree.leaf(leaf);
+      for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kBlockRows) {
+        const RowRange range{begin, std::min(begin + kBlockRows, of_leaf.end)};
+        for (Index a = 0; a < count; ++a) {
+          const auto candidate = static_cast<std::size_t>(first + a);
+          if (constant_[candidate] == 0) compute(monomials_[candidate], range, tile.column(a));
+        }
+        kernels::correlate(kernels::Block<float>{tile.data(), tile.stride(), count},
+                           kernels::Block<float>{residual.data() + begin, residual.stride(), outputs},
+                           range.size(), sum.leaf().data());
+      }
+      sum.close_leaf();
     }
-    std::vector<double> sums(static_cast<std::size_t>(count * outputs), 0.0);
-    for (Index part = 0; part < blocks_of(rows()); ++part) {
-      const RowRange range = block_range(part, rows());
-      kernels::correlate(kernels::Block<float>{columns.data() + range.begin, columns.stride(), count},
-                         kernels::Block<float>{residual.data() + range.begin, residual.stride(), outputs},
-                         range.size(), sums.data());
-    }
+    sum.finish(sums);
     visit({block, first, count, sums.data()}, worker);
   });
 }
 
 void InducedProductPool::values(Index candidate, Grid<float>& out, Index first_column) const {
-  compute(monomials_[static_cast<std::size_t>(candidate)], out.column(first_column));
+  compute(monomials_[static_cast<std::size_t>(candidate)], {0, rows()}, out.column(first_column));
 }
 
 FeaturePtr InducedProductPool::feature(Index candidate) const {

@@ -14,7 +14,7 @@ float gaussian(double squared, double sigma) {
   return static_cast<float>(std::exp(-squared / (2 * sigma)));
 }
 
-Matrix kernel_matrix(const Matrix& x, const Grid<float>& support, double sigma, ThreadPool& threads) {
+Matrix kernel_matrix(const ColumnView& x, const Grid<float>& support, double sigma, ThreadPool& threads) {
   DenseMatrix kernel(x.rows(), support.cols());
   Distances(support).for_each_strip(x, threads, [&](RowRange rows, const double* squared) {
     for (Index n = 0; n < support.cols(); ++n) {
@@ -27,11 +27,11 @@ Matrix kernel_matrix(const Matrix& x, const Grid<float>& support, double sigma, 
 
 }  // namespace
 
-void KernelFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+void KernelFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   Grid<float> point(static_cast<Index>(point_.size()), 1);
   std::copy(point_.begin(), point_.end(), point.column(0));
   ThreadPool alone(1);
-  const Matrix values = kernel_matrix(x.matrix(), point, sigma_, alone);
+  const Matrix values = kernel_matrix(x, point, sigma_, alone);
   values.copy_column(0, out.column(first_column));
 }
 
@@ -70,7 +70,7 @@ FeaturePtr KernelFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<KernelFeature>(std::move(point), sigma, in.index(0, Index{1} << 40));
 }
 
-KernelPool::KernelPool(const Matrix& x, Grid<float> support, double sigma, ThreadPool& threads)
+KernelPool::KernelPool(const ColumnView& x, Grid<float> support, double sigma, ThreadPool& threads)
     : support_(std::move(support)),
       sigma_(sigma),
       kernel_(kernel_matrix(x, support_, sigma, threads)),

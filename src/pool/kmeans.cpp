@@ -45,39 +45,66 @@ AlignedVector<float> gather(const PointView& points, const std::vector<Index>& r
   return out;
 }
 
-/// A row drawn with probability proportional to its weight; sums in fixed order.
-Index draw(const std::vector<float>& weight, Random& random) {
-  double total = 0;
-  for (const float w : weight) total += static_cast<double>(w);
+/// A row drawn with probability proportional to share(row).
+template <class Share>
+Index draw(Index rows, const Share& share, Random& random, ThreadPool& threads) {
+  std::vector<double> of_block(static_cast<std::size_t>(blocks_of(rows)));
+  const double total = sum_over_rows(rows, threads, [&](RowRange range, int) {
+    double& sum = of_block[static_cast<std::size_t>(range.begin / kBlockRows)];
+    for (Index i = range.begin; i < range.end; ++i) sum += share(i);
+    return sum;
+  });
   double left = random.uniform() * total;
-  for (std::size_t i = 0; i < weight.size(); ++i) {
-    left -= static_cast<double>(weight[i]);
-    if (left < 0 && weight[i] > 0) return static_cast<Index>(i);
+  for (std::size_t block = 0; block < of_block.size(); ++block) {
+    if (left >= of_block[block]) {
+      left -= of_block[block];
+      continue;
+    }
+    const RowRange range = block_range(static_cast<Index>(block), rows);
+    for (Index i = range.begin; i < range.end; ++i) {
+      left -= share(i);
+      if (left < 0) return i;
+    }
   }
-  return random.below(static_cast<Index>(weight.size()));
+  return random.below(rows);
+}
+
+/// Points that count, ascending.
+std::vector<Index> weighty(const PointView& points) {
+  std::vector<Index> rows;
+  for (Index i = 0; i < points.rows; ++i) {
+    if (points.weight(i) > 0) rows.push_back(i);
+  }
+  return rows;
 }
 
 /// k-means++ (Arthur and Vassilvitskii 2007): each further centre is a row drawn by its squared distance to
 /// the centres so far. On a sample: sample * centres * dims operations.
 Grid<float> seed_centres(const PointView& all, const KMeansOptions& options, Random& random,
                          ThreadPool& threads) {
+  const std::vector<Index> eligible = weighty(all);
   const Index wanted = options.seeding_rows > 0 ? options.seeding_rows : 30 * options.centres;
-  const auto rows = random.sample(all.rows, std::clamp(wanted, options.centres, all.rows));
+  std::vector<Index> rows =
+      random.sample(std::ssize(eligible), std::clamp(wanted, options.centres, std::ssize(eligible)));
+  for (Index& row : rows) row = eligible[static_cast<std::size_t>(row)];
   const auto copy = gather(all, rows);
-  const PointView points{copy.data(), static_cast<Index>(rows.size()), all.dims};
+  const PointView points{copy.data(), std::ssize(rows), all.dims};
+  const auto weight = [&](Index i) { return all.weight(rows[static_cast<std::size_t>(i)]); };
   Grid<float> centres(all.dims, options.centres);
   std::vector<float> distance(rows.size(), std::numeric_limits<float>::max());
-  Index chosen = random.below(points.rows);
+  Index chosen = all.weights.empty() ? random.below(points.rows) : draw(points.rows, weight, random, threads);
   for (Index c = 0; c < options.centres; ++c) {
     std::copy_n(points.row(chosen), points.dims, centres.column(c));
-    threads.for_each(blocks_of(points.rows), [&](Index block, int) {
-      const RowRange range = block_range(block, points.rows);
+    for_each_row_block(points.rows, threads, [&](RowRange range, int) {
       for (Index i = range.begin; i < range.end; ++i) {
         float& d = distance[static_cast<std::size_t>(i)];
         d = std::min(d, squared_distance(points.row(i), points.row(chosen), points.dims));
       }
     });
-    chosen = draw(distance, random);
+    const auto share = [&](Index i) {
+      return weight(i) * static_cast<double>(distance[static_cast<std::size_t>(i)]);
+    };
+    chosen = draw(points.rows, share, random, threads);
   }
   return centres;
 }
@@ -100,47 +127,71 @@ Members members_of(const std::vector<std::int32_t>& nearest, Index centres) {
   return members;
 }
 
+/// Weighted sum of some rows, ascending, and behind it their weight.
+std::vector<double> sum_of(const PointView& points, std::span<const Index> rows) {
+  std::vector<double> result(static_cast<std::size_t>(points.dims) + 1);
+  TreeSum sum(result.size());
+  const RowTree tree(points.rows);
+  std::size_t at = 0;
+  for (Index leaf = 0; at < rows.size(); ++leaf) {
+    const Index end = tree.leaf(leaf).end;
+    if (rows[at] >= end) {
+      sum.close_empty_leaf();
+      continue;
+    }
+    double* const to = sum.leaf().data();
+    for (; at < rows.size() && rows[at] < end; ++at) {
+      const float* x = points.row(rows[at]);
+      const double weight = points.weight(rows[at]);
+      if (points.weights.empty()) {
+        for (Index t = 0; t < points.dims; ++t) to[t] += static_cast<double>(x[t]);
+      } else {
+        for (Index t = 0; t < points.dims; ++t) to[t] += weight * static_cast<double>(x[t]);
+      }
+      to[points.dims] += weight;
+    }
+    sum.close_leaf();
+  }
+  sum.finish(result);
+  return result;
+}
+
 /// Moves every centre to the mean of its rows, empty ones to the rows farthest from theirs.
 void move_centres(const PointView& points, const std::vector<std::int32_t>& nearest,
                   const std::vector<float>& distance, Grid<float>& centres, ThreadPool& threads) {
   const Members members = members_of(nearest, centres.cols());
-  const auto size_of = [&](Index c) {
-    return members.start[static_cast<std::size_t>(c) + 1] - members.start[static_cast<std::size_t>(c)];
-  };
+  std::vector<char> is_empty(static_cast<std::size_t>(centres.cols()), 0);
   threads.for_each(centres.cols(), [&](Index c, int) {
-    if (size_of(c) == 0) return;
-    std::vector<double> sum(static_cast<std::size_t>(points.dims));
-    for (Index k = members.start[static_cast<std::size_t>(c)];
-         k < members.start[static_cast<std::size_t>(c) + 1]; ++k) {
-      const float* x = points.row(members.order[static_cast<std::size_t>(k)]);
-      for (std::size_t t = 0; t < sum.size(); ++t) sum[t] += static_cast<double>(x[t]);
-    }
-    for (std::size_t t = 0; t < sum.size(); ++t) {
-      centres(static_cast<Index>(t), c) = static_cast<float>(sum[t] / static_cast<double>(size_of(c)));
-    }
+    const Index* order = members.order.data();
+    const std::vector<double> sum = sum_of(points, {order + members.start[static_cast<std::size_t>(c)],
+                                                    order + members.start[static_cast<std::size_t>(c) + 1]});
+    is_empty[static_cast<std::size_t>(c)] = sum.back() > 0 ? 0 : 1;
+    for (Index t = 0; t < points.dims && sum.back() > 0; ++t)
+      centres(t, c) = static_cast<float>(sum[static_cast<std::size_t>(t)] / sum.back());
   });
-  std::vector<Index> empty;
+  const auto empty = std::count(is_empty.begin(), is_empty.end(), 1);
+  if (empty == 0) return;
+  std::vector<Index> farthest = weighty(points);
+  std::partial_sort(farthest.begin(), farthest.begin() + empty, farthest.end(), [&](Index a, Index b) {
+    const float da = distance[static_cast<std::size_t>(a)], db = distance[static_cast<std::size_t>(b)];
+    return da != db ? da > db : a < b;
+  });
+  auto next = farthest.begin();
   for (Index c = 0; c < centres.cols(); ++c) {
-    if (size_of(c) == 0) empty.push_back(c);
-  }
-  if (empty.empty()) return;
-  std::vector<Index> farthest(distance.size());
-  std::iota(farthest.begin(), farthest.end(), Index{0});
-  std::partial_sort(farthest.begin(), farthest.begin() + static_cast<Index>(empty.size()), farthest.end(),
-                    [&](Index a, Index b) {
-                      const float da = distance[static_cast<std::size_t>(a)],
-                                  db = distance[static_cast<std::size_t>(b)];
-                      return da != db ? da > db : a < b;
-                    });
-  for (std::size_t e = 0; e < empty.size(); ++e) {
-    std::copy_n(points.row(farthest[e]), points.dims, centres.column(empty[e]));
+    if (is_empty[static_cast<std::size_t>(c)] != 0)
+      std::copy_n(points.row(*next++), points.dims, centres.column(c));
   }
 }
 
-double mean_of(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float v : values) sum += static_cast<double>(v);
-  return sum / static_cast<double>(values.size());
+double mean_of(const std::vector<float>& values, const PointView& points, ThreadPool& threads) {
+  double sums[2];  // of weighted values and of weights
+  sum_over_rows(points.rows, threads, sums, [&](RowRange range, std::span<double> to, int) {
+    for (Index i = range.begin; i < range.end; ++i) {
+      to[0] += points.weight(i) * static_cast<double>(values[static_cast<std::size_t>(i)]);
+      to[1] += points.weight(i);
+    }
+  });
+  return sums[0] / sums[1];
 }
 
 /// Lloyd: assign, move, until a pass gains too little.
@@ -148,7 +199,7 @@ void lloyd(const PointView& points, const KMeansOptions& options, KMeansResult& 
   std::vector<float> distance(static_cast<std::size_t>(points.rows));
   const auto assign = [&] {
     assign_nearest(points, result.centres, result.nearest.data(), distance.data(), threads);
-    result.mean_squared_distance = mean_of(distance);
+    result.mean_squared_distance = mean_of(distance, points, threads);
   };
   assign();
   while (result.passes < options.passes && !result.converged) {
@@ -179,7 +230,7 @@ void mini_batches(const PointView& points, const KMeansOptions& options, KMeansR
   }
   std::vector<float> distance(static_cast<std::size_t>(points.rows));
   assign_nearest(points, result.centres, result.nearest.data(), distance.data(), threads);
-  result.mean_squared_distance = mean_of(distance);
+  result.mean_squared_distance = mean_of(distance, points, threads);
 }
 
 }  // namespace
@@ -187,8 +238,7 @@ void mini_batches(const PointView& points, const KMeansOptions& options, KMeansR
 void assign_nearest(const PointView& points, const Grid<float>& centres, std::int32_t* nearest,
                     float* distance, ThreadPool& threads) {
   const auto packed = kernels::pack_centres(centres);
-  threads.for_each(blocks_of(points.rows), [&](Index block, int) {
-    const RowRange range = block_range(block, points.rows);
+  for_each_row_block(points.rows, threads, [&](RowRange range, int) {
     std::vector<float> best(static_cast<std::size_t>(range.size()));
     kernels::nearest_centres(points.row(range.begin), range.size(), packed, nearest + range.begin,
                              best.data());
@@ -200,14 +250,21 @@ void assign_nearest(const PointView& points, const Grid<float>& centres, std::in
 }
 
 KMeansResult kmeans(const PointView& points, const KMeansOptions& options, ThreadPool& threads) {
-  if (options.centres < 1 || options.centres > points.rows) {
+  const Index most = points.weights.empty() ? points.rows : std::ssize(weighty(points));
+  if (options.centres < 1 || options.centres > most) {
     throw InputError(fmt::format("K-means needs between 1 and {} centres (the number of points), not {}",
-                                 points.rows, options.centres));
+                                 most, options.centres));
   }
-  for (Index i = 0; i < points.rows; ++i) {
-    if (!(squared_norm(points.row(i), points.dims) < kLongest)) {
-      throw InputError("K-means: the values are too large for distances between rows: scale the columns");
+  const double longest = max_over_rows(points.rows, threads, 0, [&](RowRange range, int) {
+    double largest = 0;
+    for (Index i = range.begin; i < range.end; ++i) {
+      const double norm = squared_norm(points.row(i), points.dims);
+      if (!(norm <= largest)) largest = std::isnan(norm) ? kLongest : norm;
     }
+    return largest;
+  });
+  if (longest >= kLongest) {
+    throw InputError("K-means: the values are too large for distances between rows: scale the columns");
   }
   Random random(options.seed);
   KMeansResult result;

@@ -25,14 +25,14 @@ constexpr char kPixelRowsKey = 0;
 /// Written with the multiplier, which has 16 bits: models from before know no other bits.
 constexpr std::uint32_t kDeskewed = 1U << 16;
 
-PixelRows pixel_rows(const DenseMatrix& x, const PatchFrame& frame) {
+PixelRows pixel_rows(const ColumnView& x, const PatchFrame& frame) {
   constexpr Index kAtOnce = 64;
   PixelRows result{frame, std::vector<std::uint8_t>(static_cast<std::size_t>(x.rows() * x.cols()))};
   std::vector<float> block(static_cast<std::size_t>(kAtOnce * x.cols()));
   PatchPixels pixels(frame);
   for (Index first = 0; first < x.rows(); first += kAtOnce) {
     const RowRange rows{first, std::min(first + kAtOnce, x.rows())};
-    gather_rows(x, rows, block.data());
+    x.gather(rows, block.data());
     pixels.convert(std::span<const float>(block).first(static_cast<std::size_t>(rows.size() * x.cols())),
                    result.pixels.data() + first * x.cols());
   }
@@ -41,12 +41,8 @@ PixelRows pixel_rows(const DenseMatrix& x, const PatchFrame& frame) {
 
 }  // namespace
 
-void PatchFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
-  const Matrix& matrix = x.matrix();
-  const auto make = [&] {
-    return matrix.is_sparse() ? pixel_rows(matrix.to_dense(), parts_.frame)
-                              : pixel_rows(matrix.dense(), parts_.frame);
-  };
+void PatchFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
+  const auto make = [&] { return pixel_rows(x, parts_.frame); };
   auto rows = x.shared<PixelRows>(&kPixelRowsKey, make);
   if (!(rows->frame == parts_.frame)) rows = std::make_shared<const PixelRows>(make());
   const PatchFeature* self = this;

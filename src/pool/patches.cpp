@@ -24,10 +24,12 @@ Index lines_of(Index masks) {
   return (masks + kMasksPerLine - 1) / kMasksPerLine;
 }
 
-PixelRange pixel_range(const DenseMatrix& images, ThreadPool& threads) {
+PixelRange pixel_range(const ColumnView& images, ThreadPool& threads) {
   std::vector<PixelRange> of_column(static_cast<std::size_t>(images.cols()));
   threads.for_each(images.cols(), [&](Index j, int) {
-    const auto [low, high] = std::ranges::minmax(images.column_span(j));
+    std::vector<float> values(static_cast<std::size_t>(images.rows()));
+    images.column(j, values.data());
+    const auto [low, high] = std::ranges::minmax(values);
     of_column[static_cast<std::size_t>(j)] = {low, high};
   });
   PixelRange all = of_column.front();
@@ -38,14 +40,14 @@ PixelRange pixel_range(const DenseMatrix& images, ThreadPool& threads) {
 }
 
 /// All images as 7-bit pixels, row after row, with room behind the last for the kernel's reads.
-std::vector<std::uint8_t> to_bytes(const DenseMatrix& images, const PatchFrame& frame, ThreadPool& threads) {
+std::vector<std::uint8_t> to_bytes(const ColumnView& images, const PatchFrame& frame, ThreadPool& threads) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(images.rows() * images.cols()) + 32);
-  threads.for_each((images.rows() + kRowsAtOnce - 1) / kRowsAtOnce, [&](Index piece, int) {
-    const RowRange rows{piece * kRowsAtOnce, std::min(images.rows(), (piece + 1) * kRowsAtOnce)};
+  const auto convert = [&](RowRange rows, int) {
     std::vector<float> block(static_cast<std::size_t>(rows.size() * images.cols()));
-    gather_rows(images, rows, block.data());
+    images.gather(rows, block.data());
     PatchPixels(frame).convert(block, pixels.data() + rows.begin * images.cols());
-  });
+  };
+  for_each_row_block(images.rows(), threads, convert, kRowsAtOnce);
   return pixels;
 }
 
@@ -57,15 +59,17 @@ struct ActiveRows {
   Index pairs() const { return static_cast<Index>(row.size()) / 2; }
 };
 
-ActiveRows active_rows(const Grid<float>& residual, double least) {
+ActiveRows active_rows(const Grid<float>& residual, double least, ThreadPool& threads) {
   const Index outputs = residual.cols();
   std::vector<float> magnitude(static_cast<std::size_t>(residual.rows()), 0.0f);
-  for (Index c = 0; c < outputs; ++c) {
-    const float* column = residual.column(c);
-    for (std::size_t i = 0; i < magnitude.size(); ++i)
-      magnitude[i] = std::max(magnitude[i], std::abs(column[i]));
-  }
-  const float largest = *std::ranges::max_element(magnitude);
+  const auto largest = static_cast<float>(max_over_rows(residual.rows(), threads, 0, [&](RowRange rows, int) {
+    float* of_row = magnitude.data();
+    for (Index c = 0; c < outputs; ++c) {
+      const float* column = residual.column(c);
+      for (Index i = rows.begin; i < rows.end; ++i) of_row[i] = std::max(of_row[i], std::abs(column[i]));
+    }
+    return static_cast<double>(*std::max_element(of_row + rows.begin, of_row + rows.end));
+  }));
   ActiveRows active;
   if (!(largest > 0)) return active;
   const float bar = static_cast<float>(least) * largest;
@@ -150,18 +154,16 @@ class PatchPool::Extractor {
   AlignedVector<std::int16_t> scratch_;
 };
 
-PatchPool::PatchPool(const Matrix& images, const PatchOptions& options, ThreadPool& threads)
+PatchPool::PatchPool(const ColumnView& images, const PatchOptions& options, ThreadPool& threads)
     : PatchPool(images, {}, options, threads) {}
 
-PatchPool::PatchPool(const Matrix& images, std::vector<TemplateBank> banks, const PatchOptions& options,
+PatchPool::PatchPool(const ColumnView& images, std::vector<TemplateBank> banks, const PatchOptions& options,
                      ThreadPool& threads)
     : rows_(images.rows()), least_residual_(options.least_residual), banks_(std::move(banks)) {
-  const DenseMatrix copy = images.is_sparse() ? images.to_dense() : DenseMatrix();
-  const DenseMatrix& dense = images.is_sparse() ? copy : images.dense();
   if (rows_ == 0) throw InputError("there are no images to learn templates from");
-  frame_ = {shape_of(dense.cols(), options.image_width), pixel_range(dense, threads), options.epsilon,
+  frame_ = {shape_of(images.cols(), options.image_width), pixel_range(images, threads), options.epsilon,
             options.deskew};
-  const std::vector<std::uint8_t> pixels = to_bytes(dense, frame_, threads);
+  const std::vector<std::uint8_t> pixels = to_bytes(images, frame_, threads);
   const std::span<const std::uint8_t> of_images(pixels.data(), pixels.size() - 32);
   if (banks_.empty()) banks_ = learn_templates(of_images, frame_.shape, options, threads);
   lay_out_panels();
@@ -233,11 +235,11 @@ void PatchPool::measure_scales(const std::vector<std::uint8_t>& pixels, const Pa
 void PatchPool::extract(const std::vector<std::uint8_t>& pixels, ThreadPool& threads) {
   std::vector<Extractor> extractors;
   for (int t = 0; t < threads.size(); ++t) extractors.emplace_back(*this);
-  threads.for_each((rows_ + kRowsAtOnce - 1) / kRowsAtOnce, [&](Index piece, int worker) {
+  const auto work = [&](RowRange rows, int worker) {
     Extractor& extractor = extractors[static_cast<std::size_t>(worker)];
     std::vector<std::int16_t> responses;
     std::vector<std::uint8_t> bytes;
-    for (Index i = piece * kRowsAtOnce; i < std::min(rows_, (piece + 1) * kRowsAtOnce); ++i) {
+    for (Index i = rows.begin; i < rows.end; ++i) {
       extractor.start(pixels.data() + i * frame_.shape.pixels());
       for (const Panel& panel : panels_) {
         const Index lines = lines_of(mask_count(panel));
@@ -252,7 +254,8 @@ void PatchPool::extract(const std::vector<std::uint8_t>& pixels, ThreadPool& thr
         }
       }
     }
-  });
+  };
+  for_each_row_block(rows_, threads, work, kRowsAtOnce);
 }
 
 void PatchPool::find_constants(ThreadPool& threads) {
@@ -277,7 +280,7 @@ void PatchPool::find_constants(ThreadPool& threads) {
 
 void PatchPool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
   const Index outputs = residual.cols();
-  const ActiveRows active = active_rows(residual, least_residual_);
+  const ActiveRows active = active_rows(residual, least_residual_, threads);
   threads.for_each(blocks(), [&](Index block, int worker) {
     const Panel& panel = panels_[static_cast<std::size_t>(block)];
     const Index masks = mask_count(panel);

@@ -27,23 +27,33 @@ constexpr Index kCentresAtOnce = 48;
 /// Rows whose distances give the quantiles.
 constexpr Index kQuantileRows = 8192;
 
-/// [v, 1] inside the ball, zeros outside.
-void write_piece(const Matrix& v, const double* squared, double squared_radius, Grid<float>& out,
-                 Index first_column) {
-  std::vector<float> column(to_size(v.rows()), 1.0F);
-  for (Index j = 0; j <= v.cols(); ++j) {
-    if (j < v.cols()) v.copy_column(j, column.data());
-    if (j == v.cols()) std::fill(column.begin(), column.end(), 1.0F);
-    float* to = out.column(first_column + j);
-    for (Index r = 0; r < v.rows(); ++r) to[r] = squared[r] < squared_radius ? column[to_size(r)] : 0.0F;
-  }
-}
-
-Grid<double> distances_to(const Matrix& v, std::span<const float> centre) {
+Grid<double> distances_to(const ColumnView& v, std::span<const float> centre) {
   Grid<float> point(std::ssize(centre), 1);
   std::copy(centre.begin(), centre.end(), point.column(0));
   ThreadPool alone(1);
   return Distances(point).all(v, alone);
+}
+
+struct WeightedDistance {
+  double squared, weight;
+};
+
+/// The squared radius of a ball that holds `part` of `parts` equal parts of the sorted sample: between the
+/// last distance inside and the first outside; a distance itself where only some of the copies it stands for
+/// are inside.
+double radius_that_holds(Index part, Index parts, std::span<const WeightedDistance> sample) {
+  double total = 0;
+  for (const WeightedDistance& d : sample) total += d.weight;
+  const double wanted = static_cast<double>(part) * total;
+  const auto each = static_cast<double>(parts);
+  double inside = 0, last = 0;
+  for (const WeightedDistance& d : sample) {
+    if ((inside + d.weight) * each > wanted)
+      return wanted - inside * each >= each ? d.squared : 0.5 * (last + d.squared);
+    inside += d.weight;
+    last = d.squared;
+  }
+  return last;
 }
 
 void write_pca(ByteWriter& out, const Pca& pca) {
@@ -74,17 +84,26 @@ PieceFeature::PieceFeature(std::vector<float> centre, double squared_radius, std
                            Index number)
     : centre_(std::move(centre)), squared_radius_(squared_radius), pca_(std::move(pca)), number_(number) {}
 
-void PieceFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
-  const Matrix& scaled = x.matrix();
+void PieceFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   std::shared_ptr<const Matrix> projected;
   if (pca_) {
     projected = x.shared<Matrix>(pca_.get(), [&] {
       ThreadPool alone(1);
-      return Matrix(pca_->apply(scaled, alone));
+      return Matrix(pca_->apply(x, alone));
     });
   }
-  const Matrix& v = projected ? *projected : scaled;
-  write_piece(v, distances_to(v, centre_).column(0), squared_radius_, out, first_column);
+  const ColumnView v = projected ? ColumnView(*projected) : x;
+  const Grid<double> squared = distances_to(v, centre_);
+  // [v, 1] inside the ball, zeros outside.
+  for (Index j = 0; j < width(); ++j) {
+    float* to = out.column(first_column + j);
+    if (j < v.cols()) {
+      v.column(j, to);
+    } else {
+      std::fill_n(to, v.rows(), 1.0F);
+    }
+    for (Index r = 0; r < v.rows(); ++r) to[r] = squared(r, 0) < squared_radius_ ? to[r] : 0.0F;
+  }
 }
 
 nlohmann::json PieceFeature::describe(const std::vector<std::string>&) const {
@@ -132,8 +151,9 @@ FeaturePtr PieceFeature::read(ByteReader& in, Index columns) {
                                         in.index(0, Index{1} << 40));
 }
 
-PiecePool::PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& threads)
-    : v_(x), radii_(options.radii) {
+PiecePool::PiecePool(const ColumnView& x, const PieceOptions& options, ThreadPool& threads,
+                     std::span<const double> weights)
+    : rows_(x.rows()), radii_(options.radii) {
   if (options.centres < 1 || options.centres > x.rows()) {
     throw InputError(
         fmt::format("pieces: {} centres were asked for; the data has {} rows", options.centres, x.rows()));
@@ -141,44 +161,54 @@ PiecePool::PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& t
   if (options.radii < 1 || options.radii > 255) {
     throw InputError(fmt::format("pieces: radii must be 1 to 255, not {}", options.radii));
   }
-  if (options.pca > 0) {
-    pca_ = std::make_shared<const Pca>(Pca::fit(x, options.pca, threads));
-    v_ = Matrix(pca_->apply(x, threads));
+  if (options.pca == 0) {
+    build(x, options, weights, threads);
+    return;
   }
-  const Index p = v_.cols();
-  const std::vector<float> points = rows_of(v_);
-  centres_ =
-      kmeans({points.data(), rows(), p}, {.centres = options.centres, .seed = options.seed}, threads).centres;
+  pca_ = std::make_shared<const Pca>(Pca::fit(x, options.pca, threads));
+  build(Matrix(pca_->apply(x, threads)), options, weights, threads);
+}
+
+void PiecePool::build(const ColumnView& v, const PieceOptions& options, std::span<const double> weights,
+                      ThreadPool& threads) {
+  const Index p = v.cols();
   row_stride_ = (p + 1 + kRowPanel - 1) / kRowPanel * kRowPanel;
   by_rows_.assign(to_size(rows() * row_stride_), 0.0F);
-  for (Index r = 0; r < rows(); ++r) {
-    std::copy_n(points.data() + r * p, p, by_rows_.data() + r * row_stride_);
-    by_rows_[to_size(r * row_stride_ + p)] = 1.0F;
+  {
+    const std::vector<float> points = rows_of(v, threads);
+    centres_ = kmeans({points.data(), rows(), p, weights}, {.centres = options.centres, .seed = options.seed},
+                      threads)
+                   .centres;
+    for_each_row_block(rows(), threads, [&](RowRange range, int) {
+      for (Index r = range.begin; r < range.end; ++r) {
+        std::copy_n(points.data() + r * p, p, by_rows_.data() + r * row_stride_);
+        by_rows_[to_size(r * row_stride_ + p)] = 1.0F;
+      }
+    });
   }
   squared_radius_.resize(to_size(candidates()));
   shell_.resize(to_size(centres_.cols() * rows()));
   for (Index first = 0; first < centres_.cols(); first += kCentresAtOnce) {
     Grid<float> some(p, std::min(kCentresAtOnce, centres_.cols() - first));
     for (Index n = 0; n < some.cols(); ++n) std::copy_n(centres_.column(first + n), p, some.column(n));
-    choose_radii(first, Distances(some).all(v_, threads), threads);
+    choose_radii(first, Distances(some).all(v, threads), weights, threads);
   }
 }
 
 /// Radii lie between neighbouring distances of an even sample of the rows; the largest holds every row.
-void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, ThreadPool& threads) {
+void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, std::span<const double> weights,
+                             ThreadPool& threads) {
   const Index step = (rows() + kQuantileRows - 1) / kQuantileRows;
   threads.for_each(squared.cols(), [&](std::int64_t n, int) {
     const double* of_row = squared.column(n);
-    std::vector<double> sample;
-    for (Index r = 0; r < rows(); r += step) sample.push_back(of_row[r]);
-    std::sort(sample.begin(), sample.end());
-    double* radius = squared_radius_.data() + (first_centre + n) * radii_;
-    for (Index q = 0; q < radii_; ++q) {
-      const std::size_t inside = to_size((q + 1) * std::ssize(sample) / radii_);
-      radius[q] = inside == 0              ? 0.5 * sample[0]
-                  : inside < sample.size() ? 0.5 * (sample[inside - 1] + sample[inside])
-                                           : 0.0;
+    std::vector<WeightedDistance> sample;
+    for (Index r = 0; r < rows(); r += step) {
+      const double weight = weights.empty() ? 1.0 : weights[to_size(r)];
+      if (weight > 0) sample.push_back({of_row[r], weight});
     }
+    std::ranges::sort(sample, {}, &WeightedDistance::squared);
+    double* radius = squared_radius_.data() + (first_centre + n) * radii_;
+    for (Index q = 0; q + 1 < radii_; ++q) radius[q] = radius_that_holds(q + 1, radii_, sample);
     const double largest = *std::max_element(of_row, of_row + rows());
     radius[radii_ - 1] = largest > 0 ? largest * (1 + 1e-6) : 1.0;
     std::uint8_t* shell = shell_.data() + (first_centre + n) * rows();
@@ -188,27 +218,42 @@ void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, Th
   });
 }
 
-std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, std::vector<Index>& start) const {
-  const std::uint8_t* shell = shell_.data() + centre * rows();
+std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, RowRange rows,
+                                                    std::vector<Index>& start) const {
+  const std::uint8_t* shell = shell_.data() + centre * rows_;
   start.assign(to_size(radii_ + 1), 0);
-  for (Index r = 0; r < rows(); ++r) ++start[to_size(shell[r] + 1)];
+  for (Index r = rows.begin; r < rows.end; ++r) ++start[to_size(shell[r] + 1)];
   std::partial_sum(start.begin(), start.end(), start.begin());
   std::vector<Index> next(start.begin(), start.end() - 1);
-  std::vector<std::uint32_t> order(to_size(rows()));
-  for (Index r = 0; r < rows(); ++r) order[to_size(next[shell[r]]++)] = static_cast<std::uint32_t>(r);
+  std::vector<std::uint32_t> order(to_size(rows.size()));
+  for (Index r = rows.begin; r < rows.end; ++r)
+    order[to_size(next[shell[r]]++)] = static_cast<std::uint32_t>(r);
   return order;
 }
 
 /// Sums of [v, 1] r_c over each shell: [shell][panel of columns][output, padded][column].
 std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual) const {
+  std::vector<double> sums(to_size(radii_ * row_stride_ * residual.stride));
+  TreeSum sum(sums.size());
+  const RowTree tree(rows());
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    const RowRange of_leaf = tree.leaf(leaf);
+    for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kBlockRows)
+      add_shells(centre, {begin, std::min(begin + kBlockRows, of_leaf.end)}, residual, sum.leaf().data());
+    sum.close_leaf();
+  }
+  sum.finish(sums);
+  return sums;
+}
+
+void PiecePool::add_shells(Index centre, RowRange rows, const RowMajor& residual, double* sums) const {
   std::vector<Index> start;
-  const std::vector<std::uint32_t> order = rows_by_shell(centre, start);
-  std::vector<double> sums(to_size(radii_ * row_stride_ * residual.stride), 0.0);
+  const std::vector<std::uint32_t> order = rows_by_shell(centre, rows, start);
   alignas(64) float tile[kTileLeft * kRowPanel];
   for (Index s = 0; s < radii_; ++s) {
     for (Index begin = start[to_size(s)]; begin < start[to_size(s + 1)]; begin += kChunkRows) {
       const Index count = std::min(kChunkRows, start[to_size(s + 1)] - begin);
-      double* to = sums.data() + s * row_stride_ * residual.stride;
+      double* to = sums + s * row_stride_ * residual.stride;
       for (Index panel = 0; panel < row_stride_; panel += kRowPanel) {
         for (Index c = 0; c < residual.stride; c += kTileLeft, to += kTileLeft * kRowPanel) {
           kernels::outer_sums_at(residual.row(0) + c, residual.stride, by_rows_.data() + panel, row_stride_,
@@ -218,7 +263,6 @@ std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual
       }
     }
   }
-  return sums;
 }
 
 void PiecePool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
@@ -250,9 +294,12 @@ void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Inde
 }
 
 void PiecePool::values(Index candidate, Grid<float>& out, Index first_column) const {
-  const Index centre = candidate / radii_;
-  write_piece(v_, distances_to(v_, centres_.column_span(centre)).column(0),
-              squared_radius_[to_size(candidate)], out, first_column);
+  const std::vector<std::uint32_t> inside = rows_inside(candidate);
+  for (Index w = 0; w < width(); ++w) {
+    float* to = out.column(first_column + w);
+    std::fill_n(to, rows(), 0.0F);
+    for (const std::uint32_t r : inside) to[r] = by_rows_[to_size(static_cast<Index>(r) * row_stride_ + w)];
+  }
 }
 
 std::vector<std::uint32_t> PiecePool::rows_inside(Index candidate) const {

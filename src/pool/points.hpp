@@ -3,20 +3,16 @@
 
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/rows.hpp"
+#include "sharelearn/transform/column_view.hpp"
 
 namespace sharelearn {
 
-inline std::vector<float> rows_of(const Matrix& x) {
-  std::vector<float> rows(static_cast<std::size_t>(x.rows() * x.cols()));
-  std::vector<float> column(static_cast<std::size_t>(x.rows()));
-  for (Index j = 0; j < x.cols(); ++j) {
-    x.copy_column(j, column.data());
-    for (Index r = 0; r < x.rows(); ++r) {
-      rows[static_cast<std::size_t>(r * x.cols() + j)] = column[static_cast<std::size_t>(r)];
-    }
-  }
-  return rows;
+inline std::vector<float> rows_of(const ColumnView& x, ThreadPool& threads) {
+  std::vector<float> points(static_cast<std::size_t>(x.rows() * x.cols()));
+  for_each_row_block(x.rows(), threads,
+                     [&](RowRange rows, int) { x.gather(rows, points.data() + rows.begin * x.cols()); });
+  return points;
 }
 
 }  // namespace sharelearn

@@ -25,7 +25,7 @@ Index ceil_div(Index a, Index b) {
 
 }  // namespace
 
-void ProductFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+void ProductFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   float* values = out.column(first_column);
   x.column(first_, values);
   std::vector<float> other(to_size(x.rows()));
@@ -64,15 +64,15 @@ struct ProductPool::PackedResidual {
   PackedResidual(const Grid<float>& residual, ThreadPool& threads)
       : rows(residual.rows()), outputs(residual.cols()), tiles(ceil_div(outputs, kTileLeft)) {
     data.assign(to_size(ceil_div(rows, kStripRows) * tiles * kTileLeft * kStripRows), 0.0F);
-    threads.for_each(ceil_div(rows, kStripRows), [&](std::int64_t strip, int) {
-      const Index begin = strip * kStripRows;
+    const auto pack = [&](RowRange range, int) {
+      const Index strip = range.begin / kStripRows;
       for (Index c = 0; c < outputs; ++c) {
         float* to = data.data() + (strip * tiles + c / kTileLeft) * kTileLeft * kStripRows + c % kTileLeft;
-        const float* from = residual.column(c);
-        for (Index r = begin; r < std::min(begin + kStripRows, rows); ++r)
-          to[(r - begin) * kTileLeft] = from[r];
+        const float* from = residual.column(c) + range.begin;
+        for (Index r = 0; r < range.size(); ++r) to[r * kTileLeft] = from[r];
       }
-    });
+    };
+    for_each_row_block(rows, threads, pack, kStripRows);
   }
   const float* tile(Index strip, Index t) const {
     return data.data() + (strip * tiles + t) * kTileLeft * kStripRows;
@@ -82,41 +82,56 @@ struct ProductPool::PackedResidual {
   AlignedVector<float> data;
 };
 
-/// The sums of one group of factors: [factor][panel][output, padded][column of the panel], in double.
+/// The sums of one group of factors: [panel][factor][output, padded][column of the panel], in double.
 class ProductPool::GroupSums {
  public:
   GroupSums(Index panels, Index tiles)
-      : panels_(panels),
-        padded_(tiles * kTileLeft),
-        sums_(to_size(kGroupFactors * panels * padded_ * kFactorPanel), 0.0) {}
+      : padded_(tiles * kTileLeft),
+        panels_at_once_(std::clamp<Index>(kOutputsAtOnce / padded_, 1, panels)),
+        sums_(to_size(panels * size_of_panel())),
+        tree_(to_size(panels_at_once_ * size_of_panel())) {}
+  /// Panels that are added up together over all rows: so many that their sums stay in the cache.
+  Index panels_at_once() const { return panels_at_once_; }
+  /// Of the leaf that is being added up; `p` counts from the first of those panels.
   double* panel(Index factor, Index p) {
-    return sums_.data() + (factor * panels_ + p) * padded_ * kFactorPanel;
+    return tree_.leaf().data() + p * size_of_panel() + factor * padded_ * kFactorPanel;
+  }
+  void close_leaf() { tree_.close_leaf(); }
+  void finish(Index first_panel) {
+    const auto begin = to_size(first_panel * size_of_panel());
+    std::vector<double> some(to_size(panels_at_once_ * size_of_panel()));
+    tree_.finish(some);
+    std::copy_n(some.begin(), std::min(some.size(), sums_.size() - begin),
+                sums_.begin() + static_cast<std::ptrdiff_t>(begin));
   }
   double value(Index factor, Index column, Index output) const {
-    return sums_[to_size(((factor * panels_ + column / kFactorPanel) * padded_ + output) * kFactorPanel +
-                         column % kFactorPanel)];
+    return sums_[to_size(column / kFactorPanel * size_of_panel() +
+                         (factor * padded_ + output) * kFactorPanel + column % kFactorPanel)];
   }
 
  private:
-  Index panels_, padded_;
-  AlignedVector<double> sums_;
+  static constexpr Index kOutputsAtOnce = 256;
+  Index size_of_panel() const { return kGroupFactors * padded_ * kFactorPanel; }
+  Index padded_, panels_at_once_;
+  std::vector<double> sums_;
+  TreeSum tree_;
 };
 
-ProductPool::ProductPool(const Matrix& x, const ProductOptions& options, ThreadPool& threads)
-    : x_(x), first_candidate_{0} {
-  const Index d = x.cols();
+ProductPool::ProductPool(ColumnView x, const ProductOptions& options, ThreadPool& threads)
+    : x_(std::move(x)), first_candidate_{0} {
+  const Index d = x_.cols();
   if (options.with_columns) factor_.push_back({-1, 0});
   for (Index i = 0; i < d; ++i) {
     const Index from = options.squares ? i : i + 1;
     if (from < d) factor_.push_back({i, from});
   }
   for (const Factor& factor : factor_) first_candidate_.push_back(first_candidate_.back() + d - factor.from);
-  packed_.assign(to_size(ceil_div(d, kFactorPanel) * kFactorPanel * x.rows()), 0.0F);
+  packed_.assign(to_size(ceil_div(d, kFactorPanel) * kFactorPanel * x_.rows()), 0.0F);
   threads.for_each(d, [&](std::int64_t j, int) {
-    std::vector<float> column(to_size(x.rows()));
-    x.copy_column(j, column.data());
-    float* to = packed_.data() + j / kFactorPanel * kFactorPanel * x.rows() + j % kFactorPanel;
-    for (Index r = 0; r < x.rows(); ++r) to[r * kFactorPanel] = column[to_size(r)];
+    std::vector<float> column(to_size(x_.rows()));
+    x_.column(j, column.data());
+    float* to = packed_.data() + j / kFactorPanel * kFactorPanel * x_.rows() + j % kFactorPanel;
+    for (Index r = 0; r < x_.rows(); ++r) to[r * kFactorPanel] = column[to_size(r)];
   });
   mark_constants(threads);
 }
@@ -152,25 +167,23 @@ void ProductPool::mark_constants(ThreadPool& threads) {
 void ProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
                             const BlockVisitor& visit) const {
   const PackedResidual packed(residual, threads);
-  threads.for_each(blocks(),
-                   [&](std::int64_t group, int worker) { correlate_group(group, packed, worker, visit); });
+  std::vector<GroupSums> of_worker;  // their memory serves group after group
+  for (int t = 0; t < threads.size(); ++t)
+    of_worker.emplace_back(ceil_div(x_.cols(), kFactorPanel), packed.tiles);
+  threads.for_each(blocks(), [&](std::int64_t group, int worker) {
+    correlate_group(group, packed, of_worker[to_size(worker)], worker, visit);
+  });
 }
 
-void ProductPool::correlate_group(Index group, const PackedResidual& residual, int worker,
+void ProductPool::correlate_group(Index group, const PackedResidual& residual, GroupSums& sums, int worker,
                                   const BlockVisitor& visit) const {
   const Index first_factor = group * kGroupFactors;
   const Index factors = std::min(kGroupFactors, std::ssize(factor_) - first_factor);
   const Index panels = ceil_div(x_.cols(), kFactorPanel);
-  GroupSums sums(panels, residual.tiles);
-  for (Index begin = 0; begin < x_.rows(); begin += kStripRows) {
-    const RowRange rows{begin, std::min(begin + kStripRows, x_.rows())};
-    for (Index p = factor_[to_size(first_factor)].from / kFactorPanel; p < panels; ++p) {
-      for (Index f = 0; f < factors; ++f) {
-        const Factor& factor = factor_[to_size(first_factor + f)];
-        if ((p + 1) * kFactorPanel > factor.from)
-          add_panel(factor.column, p, rows, residual, sums.panel(f, p));
-      }
-    }
+  for (Index first = factor_[to_size(first_factor)].from / kFactorPanel; first < panels;
+       first += sums.panels_at_once()) {
+    add_panels(first_factor, factors, first, std::min(first + sums.panels_at_once(), panels), residual, sums);
+    sums.finish(first);
   }
   std::vector<double> out;
   for (Index f = first_factor; f < first_factor + factors; ++f) {
@@ -184,6 +197,26 @@ void ProductPool::correlate_group(Index group, const PackedResidual& residual, i
   }
   const Index first = first_candidate_[to_size(first_factor)];
   visit({group, first, first_candidate_[to_size(first_factor + factors)] - first, out.data()}, worker);
+}
+
+/// Adds up the products of a group's factors with panels [first_panel, end_panel) over all rows.
+void ProductPool::add_panels(Index first_factor, Index factors, Index first_panel, Index end_panel,
+                             const PackedResidual& residual, GroupSums& sums) const {
+  const RowTree tree(x_.rows());
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    const RowRange of_leaf = tree.leaf(leaf);
+    for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kStripRows) {
+      const RowRange rows{begin, std::min(begin + kStripRows, of_leaf.end)};
+      for (Index p = first_panel; p < end_panel; ++p) {
+        for (Index f = 0; f < factors; ++f) {
+          const Factor& factor = factor_[to_size(first_factor + f)];
+          if ((p + 1) * kFactorPanel > factor.from)
+            add_panel(factor.column, p, rows, residual, sums.panel(f, p - first_panel));
+        }
+      }
+    }
+    sums.close_leaf();
+  }
 }
 
 /// Adds sum_r v_factor v_j r_c over the rows for the 16 columns j of a panel and every output c.
@@ -216,10 +249,10 @@ ProductPool::Pair ProductPool::pair_of(Index candidate) const {
 void ProductPool::values(Index candidate, Grid<float>& out, Index first_column) const {
   const Pair pair = pair_of(candidate);
   float* values = out.column(first_column);
-  x_.copy_column(pair.second, values);
+  x_.column(pair.second, values);
   if (pair.first < 0) return;
   std::vector<float> other(to_size(x_.rows()));
-  x_.copy_column(pair.first, other.data());
+  x_.column(pair.first, other.data());
   for (std::size_t r = 0; r < other.size(); ++r) values[r] *= other[r];
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/kernels.hpp"
+#include "pool/narrow.hpp"
 #include "pool/order.hpp"
 
 namespace sharelearn {
@@ -51,15 +52,6 @@ constexpr double kTie = 1e-8;
 constexpr std::size_t kLeastRescored = 4;
 constexpr std::size_t kMostRescored = 64;
 
-Grid<float> to_float(const Grid<double>& from) {
-  Grid<float> to(from.rows(), from.cols());
-  for (Index c = 0; c < from.cols(); ++c) {
-    std::transform(from.column(c), from.column(c) + from.rows(), to.column(c),
-                   [](double v) { return static_cast<float>(v); });
-  }
-  return to;
-}
-
 }  // namespace
 
 double norm_of(std::span<const double> values, Norm norm) {
@@ -81,14 +73,18 @@ double norm_of(std::span<const double> values, Norm norm) {
 std::vector<double> exact_sums(const Pool& pool, Index candidate, const Grid<double>& residual) {
   Grid<float> values(pool.rows(), pool.width());
   pool.values(candidate, values, 0);
-  std::vector<double> sums(static_cast<std::size_t>(pool.width() * residual.cols()), 0.0);
-  for (Index block = 0; block < blocks_of(pool.rows()); ++block) {
-    const RowRange rows = block_range(block, pool.rows());
+  const RowTree tree(pool.rows());
+  std::vector<double> sums(static_cast<std::size_t>(pool.width() * residual.cols()));
+  TreeSum sum(sums.size());
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    const RowRange rows = tree.leaf(leaf);
     kernels::correlate(
         kernels::Block<float>{values.data() + rows.begin, values.stride(), pool.width()},
         kernels::Block<double>{residual.data() + rows.begin, residual.stride(), residual.cols()}, rows.size(),
-        sums.data());
+        sum.leaf().data());
+    sum.close_leaf();
   }
+  sum.finish(sums);
   return sums;
 }
 
@@ -108,9 +104,9 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
     }
   };
   if (options.blocks.empty()) {
-    pool.correlate(to_float(residual), threads, visit);
+    pool.correlate(narrow(residual, threads), threads, visit);
   } else {
-    pool.correlate_some(to_float(residual), options.blocks, threads, visit);
+    pool.correlate_some(narrow(residual, threads), options.blocks, threads, visit);
   }
   Leaders all(keep);
   for (const Leaders& leaders : of_worker) {

@@ -31,23 +31,26 @@ float rounded_up(double threshold) {
 /// One run of equal values of a column.
 struct Run {
   float value;
-  Index rows;  ///< rows with this value
+  double weight;  ///< of the rows with this value; without weights their number
 };
 
 /// Which of the borders between neighbouring runs carry a threshold: all of them, or, where there are more
 /// than bins - 1, the first border at or behind each quantile t m / bins.
-std::vector<std::size_t> borders_of(const std::vector<Run>& runs, Index rows, Index bins) {
+std::vector<std::size_t> borders_of(const std::vector<Run>& runs, Index bins) {
   std::vector<std::size_t> borders;
   if (bins == 0 || std::ssize(runs) <= bins) {
     for (std::size_t b = 1; b < runs.size(); ++b) borders.push_back(b);
     return borders;
   }
-  Index below = runs[0].rows;
-  Index quantile = 1;
-  for (std::size_t b = 1; b < runs.size(); below += runs[b].rows, ++b) {
-    if (below * bins < quantile * rows) continue;
+  double total = 0;
+  for (const Run& run : runs) total += run.weight;
+  const auto parts = static_cast<double>(bins);
+  double below = runs[0].weight;
+  double quantile = 1;
+  for (std::size_t b = 1; b < runs.size(); below += runs[b].weight, ++b) {
+    if (below * parts < quantile * total) continue;
     borders.push_back(b);
-    quantile = below * bins / rows + 1;
+    quantile = std::floor(below * parts / total) + 1;
   }
   return borders;
 }
@@ -60,25 +63,6 @@ std::vector<double> midpoints(const std::vector<Run>& runs, const std::vector<st
   return thresholds;
 }
 
-/// Runs of sorted values, the `zeros` implicit zero rows of a sparse column included.
-std::vector<Run> runs_of(const std::vector<float>& sorted, Index zeros) {
-  std::vector<Run> runs;
-  const auto add = [&](float value, Index rows) {
-    if (!runs.empty() && runs.back().value == value) {
-      runs.back().rows += rows;
-    } else if (rows > 0) {
-      runs.push_back({value, rows});
-    }
-  };
-  bool zeros_added = false;
-  for (const float value : sorted) {
-    if (!zeros_added && value > 0) add(0.0F, zeros), zeros_added = true;
-    add(value, 1);
-  }
-  if (!zeros_added) add(0.0F, zeros);
-  return runs;
-}
-
 /// The stored values of a column in ascending order; the rows of a sparse column's zeros are only counted.
 struct SortedColumn {
   std::vector<std::uint32_t> row;
@@ -86,19 +70,25 @@ struct SortedColumn {
   Index zeros = 0;
 };
 
-SortedColumn sort_column(const Matrix& x, Index j) {
+SortedColumn sort_column(const ColumnView& x, Index j) {
   std::vector<std::pair<float, std::uint32_t>> entries;
-  if (x.is_sparse()) {
-    const auto rows = x.sparse().column_rows(j);
-    const auto values = x.sparse().column_values(j);
-    for (std::size_t e = 0; e < rows.size(); ++e) entries.emplace_back(values[e], rows[e]);
+  if (x.raw().is_sparse()) {
+    const auto rows = x.raw().sparse().column_rows(j);
+    const auto values = x.raw().sparse().column_values(j);
+    for (std::size_t e = 0; e < rows.size(); ++e)
+      entries.emplace_back(x.scaling().apply(values[e], j), rows[e]);
   } else {
-    const float* values = x.dense().column(j);
-    for (Index r = 0; r < x.rows(); ++r) entries.emplace_back(values[r], static_cast<std::uint32_t>(r));
+    std::vector<float> values(to_size(x.rows()));
+    x.column(j, values.data());
+    entries.reserve(values.size());
+    for (std::size_t r = 0; r < values.size(); ++r)
+      entries.emplace_back(values[r], static_cast<std::uint32_t>(r));
   }
   std::sort(entries.begin(), entries.end());
   SortedColumn sorted;
   sorted.zeros = x.rows() - std::ssize(entries);
+  sorted.row.reserve(entries.size());
+  sorted.value.reserve(entries.size());
   for (const auto& [value, row] : entries) {
     sorted.row.push_back(row);
     sorted.value.push_back(value);
@@ -106,9 +96,40 @@ SortedColumn sort_column(const Matrix& x, Index j) {
   return sorted;
 }
 
+/// Runs of sorted values, the implicit zero rows of a sparse column, which weigh `of_zeros`, included.
+std::vector<Run> runs_of(const SortedColumn& sorted, std::span<const double> weights, double of_zeros) {
+  std::vector<Run> runs;
+  const auto add = [&](float value, double weight) {
+    if (weight <= 0) return;
+    if (!runs.empty() && runs.back().value == value) {
+      runs.back().weight += weight;
+    } else {
+      runs.push_back({value, weight});
+    }
+  };
+  bool zeros_added = false;
+  for (std::size_t p = 0; p < sorted.value.size(); ++p) {
+    if (!zeros_added && sorted.value[p] > 0) add(0.0F, of_zeros), zeros_added = true;
+    add(sorted.value[p], weights.empty() ? 1.0 : weights[sorted.row[p]]);
+  }
+  if (!zeros_added) add(0.0F, of_zeros);
+  return runs;
+}
+
+/// Weight of the rows that a sparse column does not store.
+double weight_of_zeros(const SortedColumn& sorted, std::span<const double> weights) {
+  if (weights.empty()) return static_cast<double>(sorted.zeros);
+  std::vector<char> stored(weights.size(), 0);
+  for (const std::uint32_t r : sorted.row) stored[r] = 1;
+  double sum = 0;
+  for (std::size_t r = 0; r < weights.size() && sorted.zeros > 0; ++r)
+    sum += stored[r] != 0 ? 0.0 : weights[r];
+  return sum;
+}
+
 }  // namespace
 
-void StumpFeature::evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const {
+void StumpFeature::evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const {
   float* values = out.column(first_column);
   x.column(column_, values);
   const float threshold = rounded_up(threshold_);
@@ -135,12 +156,12 @@ FeaturePtr StumpFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<StumpFeature>(column, in.f64());
 }
 
-StumpPool::StumpPool(const Matrix& x, Index bins, ThreadPool& threads)
-    : x_(x), column_(to_size(x.cols())), first_candidate_{0}, first_block_{0} {
+StumpPool::StumpPool(ColumnView x, Index bins, ThreadPool& threads, std::span<const double> weights)
+    : x_(std::move(x)), column_(to_size(x_.cols())), first_candidate_{0}, first_block_{0} {
   if (bins != 0 && (bins < 2 || bins > 256)) {
     throw InputError(fmt::format("stumps: bins must be 0 (exact) or 2 to 256, not {}", bins));
   }
-  threads.for_each(x.cols(), [&](std::int64_t j, int) { column_[to_size(j)] = prepare(x, j, bins); });
+  threads.for_each(x_.cols(), [&](std::int64_t j, int) { column_[to_size(j)] = prepare(j, bins, weights); });
   for (const Column& column : column_) {
     const Index count = std::ssize(column.threshold);
     first_candidate_.push_back(first_candidate_.back() + count);
@@ -148,11 +169,11 @@ StumpPool::StumpPool(const Matrix& x, Index bins, ThreadPool& threads)
   }
 }
 
-StumpPool::Column StumpPool::prepare(const Matrix& x, Index j, Index bins) {
-  const SortedColumn sorted = sort_column(x, j);
-  const std::vector<Run> runs = runs_of(sorted.value, sorted.zeros);
+StumpPool::Column StumpPool::prepare(Index j, Index bins, std::span<const double> weights) const {
+  const SortedColumn sorted = sort_column(x_, j);
+  const std::vector<Run> runs = runs_of(sorted, weights, weight_of_zeros(sorted, weights));
   Column column;
-  column.threshold = midpoints(runs, borders_of(runs, x.rows(), bins));
+  column.threshold = midpoints(runs, borders_of(runs, bins));
   for (const double theta : column.threshold) {
     const auto end = std::partition_point(sorted.value.begin(), sorted.value.end(),
                                           [&](float v) { return static_cast<double>(v) < theta; });
@@ -162,7 +183,7 @@ StumpPool::Column StumpPool::prepare(const Matrix& x, Index j, Index bins) {
     const auto above = std::upper_bound(column.threshold.begin(), column.threshold.end(), 0.0);
     column.zeros_from = above - column.threshold.begin();
   }
-  if (bins == 0 || x.is_sparse()) {
+  if (bins == 0 || x_.raw().is_sparse()) {
     column.order = sorted.row;
     return column;
   }
@@ -241,10 +262,14 @@ void StumpPool::scan_binned(const Column& column, const RowMajor& residual, Bloc
 }
 
 void StumpPool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
-  const RowMajor by_rows(residual, kernels::kRowPadding, threads);
+  const RowMajor by_rows(residual, kernels::kRowPadding, threads, true);
   std::vector<double> total(to_size(by_rows.stride), 0.0);
-  for (Index c = 0; c < residual.cols() && x_.is_sparse(); ++c) {
-    for (const float r : residual.column_span(c)) total[to_size(c)] += static_cast<double>(r);
+  if (x_.raw().is_sparse()) {
+    sum_over_rows(rows(), threads, total, [&](RowRange range, std::span<double> sums, int) {
+      for (Index r = range.begin; r < range.end; ++r) {
+        for (Index c = 0; c < by_rows.stride; ++c) sums[to_size(c)] += static_cast<double>(by_rows.row(r)[c]);
+      }
+    });
   }
   threads.for_each(x_.cols(), [&](std::int64_t j, int worker) {
     const Column& column = column_[to_size(j)];
@@ -269,9 +294,7 @@ double StumpPool::threshold_of(Index candidate) const {
 }
 
 void StumpPool::values(Index candidate, Grid<float>& out, Index first_column) const {
-  static const Scaling unscaled;
-  StumpFeature(column_of(candidate), threshold_of(candidate))
-      .evaluate(ScaledColumns(x_, unscaled), out, first_column);
+  StumpFeature(column_of(candidate), threshold_of(candidate)).evaluate(x_, out, first_column);
 }
 
 FeaturePtr StumpPool::feature(Index candidate) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "pool/points.hpp"
 #include "sharelearn/pool/kernel.hpp"
@@ -14,10 +15,34 @@
 namespace sharelearn {
 namespace {
 
-void check_count(const Matrix& x, Index count) {
-  if (count >= 1 && count <= x.rows()) return;
+void check_count(const ColumnView& x, Index count, std::span<const double> weights) {
+  const Index most = weights.empty()
+                         ? x.rows()
+                         : std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
+  if (count >= 1 && count <= most) return;
   throw InputError(
-      fmt::format("a support set of {} points was asked for; the data has {} rows", count, x.rows()));
+      fmt::format("a support set of {} points was asked for; the data has {} rows", count, most));
+}
+
+/// All rows, each next one drawn among those left with probability proportional to its weight (Efraimidis and
+/// Spirakis 2006); rows of weight 0 are left out.
+std::vector<Index> drawn_by_weight(std::span<const double> weights, Random& random) {
+  std::vector<std::pair<double, Index>> keys;
+  for (Index i = 0; i < std::ssize(weights); ++i) {
+    const double weight = weights[static_cast<std::size_t>(i)];
+    const double key = -std::log(1 - random.uniform());
+    if (weight > 0) keys.emplace_back(key / weight, i);
+  }
+  std::sort(keys.begin(), keys.end());
+  std::vector<Index> rows;
+  for (const auto& [key, row] : keys) rows.push_back(row);
+  return rows;
+}
+
+std::vector<float> points_of(const ColumnView& x, std::span<const Index> rows) {
+  const Matrix some = x.raw().select_rows(rows);
+  ThreadPool alone(1);
+  return rows_of({some, x.scaling()}, alone);
 }
 
 /// In eight running sums, which a compiler turns into vectors.
@@ -79,30 +104,40 @@ class KernelPerceptron {
 
 }  // namespace
 
-Grid<float> sampled_support(const Matrix& x, Index count, std::uint64_t seed) {
-  check_count(x, count);
-  const std::vector<Index> rows = Random(seed).sample(x.rows(), count);
-  const DenseMatrix some = x.select_rows(rows).to_dense();
-  Grid<float> points(x.cols(), count);
-  for (Index n = 0; n < count; ++n) {
-    for (Index j = 0; j < x.cols(); ++j) points(j, n) = some(n, j);
-  }
-  return points;
+Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed,
+                            std::span<const double> weights) {
+  check_count(x, count, weights);
+  Random random(seed);
+  std::vector<Index> rows =
+      weights.empty() ? random.sample(x.rows(), count) : drawn_by_weight(weights, random);
+  rows.resize(static_cast<std::size_t>(count));
+  const std::vector<float> points = points_of(x, rows);
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return as_columns(points, rows, x.cols());
 }
 
-Grid<float> clustered_support(const Matrix& x, Index count, std::uint64_t seed, ThreadPool& threads) {
-  check_count(x, count);
-  const std::vector<float> rows = rows_of(x);
-  return kmeans({rows.data(), x.rows(), x.cols()}, {.centres = count, .seed = seed}, threads).centres;
+Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t seed, ThreadPool& threads,
+                              std::span<const double> weights) {
+  check_count(x, count, weights);
+  const std::vector<float> rows = rows_of(x, threads);
+  return kmeans({rows.data(), x.rows(), x.cols(), weights}, {.centres = count, .seed = seed}, threads)
+      .centres;
 }
 
-Grid<float> perceptron_support(const Matrix& x, std::span<const std::int32_t> class_of_row, Index classes,
-                               Index count, double sigma, std::uint64_t seed) {
-  check_count(x, count);
-  const std::vector<float> rows = rows_of(x);
+Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t> class_of_row, Index classes,
+                               Index count, double sigma, std::uint64_t seed,
+                               std::span<const double> weights) {
+  check_count(x, count, weights);
+  ThreadPool alone(1);
+  const std::vector<float> rows = rows_of(x, alone);
+  Random random(seed);
   std::vector<Index> order(static_cast<std::size_t>(x.rows()));
   std::iota(order.begin(), order.end(), Index{0});
-  Random(seed).shuffle(order);
+  if (weights.empty()) {
+    random.shuffle(order);
+  } else {
+    order = drawn_by_weight(weights, random);
+  }
   KernelPerceptron perceptron(rows, x.cols(), classes, sigma);
   std::vector<Index> support;
   for (const Index row : order) {
@@ -116,22 +151,35 @@ Grid<float> perceptron_support(const Matrix& x, std::span<const std::int32_t> cl
   return as_columns(rows, support, x.cols());
 }
 
-double typical_sigma(const Matrix& x, std::uint64_t seed) {
+double typical_sigma(const ColumnView& x, std::uint64_t seed, std::span<const double> weights) {
   constexpr Index kMostRows = 2000;
   Random random(seed);
-  std::vector<Index> rows = random.sample(x.rows(), std::min(kMostRows, x.rows()));
-  const std::vector<float> values = rows_of(x.select_rows(rows));
-  std::iota(rows.begin(), rows.end(), Index{0});
-  random.shuffle(rows);
-  std::vector<double> squared;
-  for (std::size_t n = 0; n + 1 < rows.size(); n += 2) {
-    squared.push_back(squared_distance(values.data() + rows[n] * x.cols(),
-                                       values.data() + rows[n + 1] * x.cols(), x.cols()));
+  const std::vector<Index> rows = random.sample(x.rows(), std::min(kMostRows, x.rows()));
+  const std::vector<float> values = points_of(x, rows);
+  std::vector<Index> order(rows.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  random.shuffle(order);
+  const auto weight = [&](Index n) {
+    return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(rows[static_cast<std::size_t>(n)])];
+  };
+  std::vector<std::pair<double, double>> pairs;  // squared distance, weight
+  double total = 0;
+  for (std::size_t n = 0; n + 1 < order.size(); n += 2) {
+    const Index a = order[n], b = order[n + 1];
+    const double both = weight(a) * weight(b);
+    if (both <= 0) continue;
+    pairs.emplace_back(squared_distance(values.data() + a * x.cols(), values.data() + b * x.cols(), x.cols()),
+                       both);
+    total += both;
   }
-  if (squared.empty()) return 1.0;
-  const auto middle = squared.begin() + std::ssize(squared) / 2;
-  std::nth_element(squared.begin(), middle, squared.end());
-  return *middle > 0 ? *middle / 2 : 1.0;
+  std::sort(pairs.begin(), pairs.end());
+  double median = 0, below = 0;
+  for (const auto& [squared, both] : pairs) {  // the upper one of two
+    below += both;
+    median = squared;
+    if (2 * below > total) break;
+  }
+  return median > 0 ? median / 2 : 1.0;
 }
 
 }  // namespace sharelearn

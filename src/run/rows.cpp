@@ -93,21 +93,36 @@ void TreeSum::close_leaf() {
     spare_.pop_back();
   }
   next.assign(width_, 0.0);
-  parts_.push_back({1, std::exchange(open_, std::move(next))});
+  push(std::exchange(open_, std::move(next)));
+}
+
+void TreeSum::close_empty_leaf() {
+  push({});
+}
+
+void TreeSum::push(std::vector<double> sums) {
+  parts_.push_back({1, std::move(sums)});
   while (parts_.size() > 1 && parts_[parts_.size() - 2].leaves == parts_.back().leaves) merge_last_two();
 }
 
 void TreeSum::merge_last_two() {
   Part right = std::move(parts_.back());
   parts_.pop_back();
-  add_to(parts_.back().sums, right.sums);
-  parts_.back().leaves += right.leaves;
+  Part& left = parts_.back();
+  left.leaves += right.leaves;
+  if (right.sums.empty()) return;
+  if (left.sums.empty()) {
+    left.sums = std::move(right.sums);
+    return;
+  }
+  add_to(left.sums, right.sums);
   spare_.push_back(std::move(right.sums));
 }
 
 void TreeSum::finish(std::span<double> out) {
   while (parts_.size() > 1) merge_last_two();
-  if (parts_.empty()) {
+  if (parts_.empty() || parts_.front().sums.empty()) {
+    parts_.clear();
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
@@ -125,8 +140,11 @@ std::vector<double> combine_leaves(std::vector<std::vector<double>> parts) {
   return tree.total();
 }
 
-void for_each_row_block(Index rows, ThreadPool& threads, const std::function<void(RowRange, int)>& work) {
-  threads.for_each(blocks_of(rows), [&](Index block, int worker) { work(block_range(block, rows), worker); });
+void for_each_row_block(Index rows, ThreadPool& threads, const std::function<void(RowRange, int)>& work,
+                        Index block_rows) {
+  threads.for_each((rows + block_rows - 1) / block_rows, [&](Index block, int worker) {
+    work({block * block_rows, std::min((block + 1) * block_rows, rows)}, worker);
+  });
 }
 
 void sum_over_leaves(Index rows, ThreadPool& threads, std::span<double> out,

@@ -25,7 +25,7 @@ class RowWeights {
 /// Calls add(row, value, sums) for the entries of column j (of a sparse column: those stored) in the order of
 /// the tree.
 template <class Add>
-void sum_column(const DenseMatrix& x, Index j, std::span<double> out, const Add& add) {
+void sum_column(DenseView x, Index j, std::span<double> out, const Add& add) {
   const float* values = x.column(j);
   serial_sum(x.rows(), out, [&](RowRange block, std::span<double> sums) {
     for (Index i = block.begin; i < block.end; ++i) add(static_cast<std::size_t>(i), values[i], sums);

@@ -123,7 +123,7 @@ class Deformer {
   std::vector<float> noise_, half_, shift_y_, shift_x_;
 };
 
-float smallest(const DenseMatrix& x) {
+float smallest(DenseView x) {
   float least = x.rows() > 0 && x.cols() > 0 ? x(0, 0) : 0.0f;
   for (Index j = 0; j < x.cols(); ++j) least = std::min(least, std::ranges::min(x.column_span(j)));
   return least;
@@ -149,7 +149,7 @@ Dataset repeated(const Dataset& data, Index times) {
 Dataset deform(const Dataset& images, const DeformOptions& options, ThreadPool& threads) {
   const ImageShape shape = shape_of(images.columns(), options.image_width);
   const DenseMatrix copy = images.x.is_sparse() ? images.x.to_dense() : DenseMatrix();
-  const DenseMatrix& from = images.x.is_sparse() ? copy : images.x.dense();
+  const DenseView from = images.x.is_sparse() ? DenseView(copy) : images.x.dense();
   const Index rows = from.rows(), pixels = shape.pixels();
   Dataset result = repeated(images, 1 + options.copies);
   DenseMatrix to(rows * (1 + options.copies), pixels);

@@ -31,7 +31,7 @@ float mean_of(const AnyMatrix& x, Index j, const RowWeights& weights, double tot
   return present > kLeastShare * total ? static_cast<float>(sums[0] / present) : 0.0f;
 }
 
-std::vector<float> means_of(const DenseMatrix& x, ThreadPool& threads, const RowWeights& weights) {
+std::vector<float> means_of(DenseView x, ThreadPool& threads, const RowWeights& weights) {
   const double total = weights.total();
   std::vector<float> means(static_cast<std::size_t>(x.cols()));
   threads.for_each(x.cols(), [&](std::int64_t j, int) {
@@ -97,7 +97,7 @@ void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads) 
   if (x.is_sparse()) {
     fill(x.sparse(), fills);
   } else {
-    fill(x.dense(), fills, threads);
+    fill(x.owned_dense(), fills, threads);
   }
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/copy_rows.hpp"
 #include "kernels/outer_sums.hpp"
+#include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 #include "transform/column_sums.hpp"
 #include "transform/row_products.hpp"
@@ -24,10 +24,20 @@ Index tiles_of(Index count, Index tile) {
   return (count + tile - 1) / tile;
 }
 
-std::vector<double> means_of(const Matrix& x, const RowWeights& weights, double total, ThreadPool& threads) {
+std::vector<double> means_of(const ColumnView& x, const RowWeights& weights, double total,
+                             ThreadPool& threads) {
   std::vector<double> mean(static_cast<std::size_t>(x.cols()));
   threads.for_each(x.cols(), [&](std::int64_t j, int) {
-    mean[static_cast<std::size_t>(j)] = sum_over_entries(x, j, weights, [](double v) { return v; }) / total;
+    std::vector<float> column(static_cast<std::size_t>(x.rows()));
+    x.column(j, column.data());
+    double sum = 0;
+    serial_sum(x.rows(), {&sum, 1}, [&](RowRange rows, std::span<double> to) {
+      for (Index i = rows.begin; i < rows.end; ++i) {
+        const auto row = static_cast<std::size_t>(i);
+        to[0] += weights[row] * static_cast<double>(column[row]);
+      }
+    });
+    mean[static_cast<std::size_t>(j)] = sum / total;
   });
   return mean;
 }
@@ -41,9 +51,9 @@ struct CentredBlock {
     std::fill(right.begin(), right.end(), 0.0);
   }
 
-  void pack(const Matrix& x, Index j, double mean, RowRange rows, const RowWeights& weights) {
+  void pack(const ColumnView& x, Index j, double mean, RowRange rows, const RowWeights& weights) {
     std::vector<float> column(static_cast<std::size_t>(rows.size()));
-    copy_rows(x, j, rows, column.data());
+    x.column(j, rows, column.data());
     double* to_left = left.data() + j / kTileLeft * kTileLeft * kBlockRows + j % kTileLeft;
     double* to_right = right.data() + j / kTileRight * kTileRight * kBlockRows + j % kTileRight;
     for (Index r = 0; r < rows.size(); ++r) {
@@ -94,7 +104,7 @@ void add_tile_row(const CentredBlock& block, const UpperTiles& tiles, Index tile
 }
 
 /// Upper triangle of the covariance matrix. Blocks of rows one after the other, tiles in parallel.
-Eigen::MatrixXd covariance(const Matrix& x, const std::vector<double>& mean, const RowWeights& weights,
+Eigen::MatrixXd covariance(const ColumnView& x, const std::vector<double>& mean, const RowWeights& weights,
                            double total, ThreadPool& threads) {
   const Index d = x.cols();
   const UpperTiles tiles(d);
@@ -122,7 +132,8 @@ double sign_of(const Eigen::VectorXd& direction) {
 
 }  // namespace
 
-Pca Pca::fit(const Matrix& x, Index components, ThreadPool& threads, std::span<const double> row_weights) {
+Pca Pca::fit(const ColumnView& x, Index components, ThreadPool& threads,
+             std::span<const double> row_weights) {
   if (components < 1 || components > x.cols()) {
     throw InputError(
         fmt::format("principal components: asked for {}, the data has {} columns", components, x.cols()));
@@ -144,7 +155,7 @@ Pca Pca::fit(const Matrix& x, Index components, ThreadPool& threads, std::span<c
   return pca;
 }
 
-Grid<float> Pca::apply(const Matrix& x, ThreadPool& threads) const {
+Grid<float> Pca::apply(const ColumnView& x, ThreadPool& threads) const {
   if (x.cols() != directions.rows()) {
     throw InputError(fmt::format("principal components of {} columns applied to data of {} columns",
                                  directions.rows(), x.cols()));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "data/copy_rows.hpp"
 #include "kernels/outer_sums.hpp"
 
 namespace sharelearn {
@@ -24,12 +23,12 @@ RowProducts::RowProducts(const Grid<float>& vectors, std::vector<double> offset)
   }
 }
 
-void RowProducts::compute(const Matrix& x, RowRange rows, double* products, double* squares) const {
+void RowProducts::compute(const ColumnView& x, RowRange rows, double* products, double* squares) const {
   AlignedVector<double> values(static_cast<std::size_t>(kRows * dimensions_), 0.0);
   if (squares != nullptr) std::fill_n(squares, rows.size(), 0.0);
   float column[kRows];
   for (Index j = 0; j < dimensions_; ++j) {
-    copy_rows(x, j, rows, column);
+    x.column(j, rows, column);
     const double offset = offset_.empty() ? 0.0 : offset_[static_cast<std::size_t>(j)];
     for (Index r = 0; r < rows.size(); ++r) {
       const double value = static_cast<double>(column[r]) - offset;

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/transform/column_view.hpp"
 
 namespace sharelearn {
 
@@ -21,7 +21,7 @@ class RowProducts {
 
   /// products[n * kRows + r] belongs to row rows.begin + r, r < rows.size() <= kRows; n * kRows numbers are
   /// written. squares[r], where given, is the squared norm of the row.
-  void compute(const Matrix& x, RowRange rows, double* products, double* squares = nullptr) const;
+  void compute(const ColumnView& x, RowRange rows, double* products, double* squares = nullptr) const;
 
  private:
   Index dimensions_, count_;

@@ -123,7 +123,7 @@ void Scaling::apply(Matrix& x, ThreadPool& threads) const {
   }
   threads.for_each(x.cols(), [&](Index j, int) {
     if (!x.is_sparse()) {
-      apply_column(j, x.dense().column(j), x.rows());
+      apply_column(j, x.owned_dense().column(j), x.rows());
       return;
     }
     SparseMatrix& s = x.sparse();

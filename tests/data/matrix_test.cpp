@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 #include "sharelearn/transform/scaling.hpp"
 
@@ -35,6 +36,37 @@ TEST(Matrix, sparse_and_dense_select_the_same_rows_repeated_ones_too) {
   const DenseMatrix b = dense.select_rows(rows).to_dense();
   for (Index j = 0; j < 7; ++j) {
     for (Index i = 0; i < 5; ++i) EXPECT_EQ(a(i, j), b(i, j));
+  }
+}
+
+TEST(Matrix, borrowed_values_are_read_where_they_are_and_never_written) {
+  const std::vector<float> values{1, 2, 3, -1, 4, 5, 6, -1, 7, 8, 9};  // three columns of three, four apart
+  Matrix x = Matrix::borrow({values.data(), 3, 3, 4});
+  EXPECT_TRUE(x.is_borrowed());
+  EXPECT_EQ(x.rows(), 3);
+  EXPECT_EQ(x.cols(), 3);
+  EXPECT_EQ(x.bytes(), 0);
+  EXPECT_EQ(x.dense().column(2), values.data() + 8);
+  EXPECT_EQ(x.dense()(1, 1), 5);
+  EXPECT_THROW(x.owned_dense(), InputError);
+  EXPECT_THROW(Matrix::borrow({values.data(), 3, 3, 2}), InputError);
+  Matrix copy(x.to_dense());
+  copy.owned_dense()(0, 0) = 10;
+  EXPECT_EQ(x.dense()(0, 0), 1);
+  const std::vector<Index> rows{2, 0};
+  EXPECT_EQ(x.select_rows(rows).dense()(0, 2), 9);
+}
+
+TEST(Matrix, some_rows_of_a_column_are_those_of_the_whole_column) {
+  const Matrix sparse(random_sparse(50, 4, 0.3, 3));
+  const Matrix dense(sparse.to_dense());
+  for (const Matrix& x : {sparse, dense}) {
+    for (const RowRange rows : {RowRange{0, 50}, RowRange{7, 8}, RowRange{30, 50}, RowRange{12, 12}}) {
+      std::vector<float> some(static_cast<std::size_t>(rows.size()), -1.0F);
+      x.copy_column(2, rows, some.data());
+      for (Index r = rows.begin; r < rows.end; ++r)
+        EXPECT_EQ(some[static_cast<std::size_t>(r - rows.begin)], dense.dense()(r, 2));
+    }
   }
 }
 

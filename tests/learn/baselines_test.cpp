@@ -21,7 +21,7 @@ struct Labelled {
       const auto y = static_cast<std::int32_t>(random.below(count));
       classes.of_row.push_back(y);
       for (Index j = 0; j < columns; ++j) {
-        x.dense()(i, j) =
+        x.owned_dense()(i, j) =
             static_cast<float>(std::round(4 * random.normal() + static_cast<double>((y + j) % count)) / 4);
       }
     }

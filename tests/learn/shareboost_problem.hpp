@@ -24,7 +24,7 @@ struct ShareBoostProblem {
         // Columns differ in scale and in what they tell, so that the rules disagree.
         const double scale = 0.3 + 0.4 * static_cast<double>(j);
         const double told = j % 3 == y ? 1.0 : 0.0;
-        x.dense()(i, j) =
+        x.owned_dense()(i, j) =
             static_cast<float>(scale * (random.normal() + (1.2 - 0.15 * static_cast<double>(j)) * told));
       }
     }

@@ -97,7 +97,7 @@ TEST(ShareBoostRounds, diverse_candidates_have_no_copy_among_them) {
   Problem problem(13);
   const Index first = run(problem, {.features = 1}).chosen.front();
   const Index copy = (first + 1) % kColumns;
-  std::copy_n(problem.x.dense().column(first), kRows, problem.x.dense().column(copy));
+  std::copy_n(problem.x.dense().column(first), kRows, problem.x.owned_dense().column(copy));
   const auto alike = run(problem, {.features = 2, .per_round = 2}).chosen;
   EXPECT_EQ(std::ranges::count(alike, first) + std::ranges::count(alike, copy), 2);
   const auto diverse =

@@ -212,7 +212,7 @@ TEST(ShareBoost, a_cancelled_run_returns_the_path_so_far) {
   ThreadPool threads(1);
   const Matrix x(test::random_dense(100, 8, 9));
   ColumnPool pool(x);
-  const MulticlassLogistic loss(test::random_labels(x.dense(), 3, 9), 3, test::equal_weights(100), 1);
+  const MulticlassLogistic loss(test::random_labels(x.to_dense(), 3, 9), 3, test::equal_weights(100), 1);
   const ShareBoostResult result = shareboost(pool, loss, {.features = 8}, {threads, monitor});
   EXPECT_EQ(result.stop, ShareBoostStop::cancelled);
   EXPECT_EQ(result.chosen.size(), 2U);

@@ -174,7 +174,7 @@ TEST(ShareBoostGroups, several_overlapping_groups_a_round_begin_with_the_best) {
 
 TEST(ShareBoostGroups, a_constant_member_stays_out) {
   Problem problem(14);
-  for (Index i = 0; i < kRows; ++i) problem.x.dense()(i, 4) = 0.5F;
+  for (Index i = 0; i < kRows; ++i) problem.x.owned_dense()(i, 4) = 0.5F;
   const auto result = run(problem, {.features = 3, .groups = {.members = {{3, 4, 5}}}});
   EXPECT_EQ(std::count(result.chosen.begin(), result.chosen.end(), 4), 0);
 }

@@ -332,7 +332,7 @@ TEST(Sharing, scores_that_outgrow_the_numbers_are_refused) {
   EXPECT_THROW(learner.predict(Row({30, 1}).view()), InputError);
   Dataset data;
   data.x = DenseMatrix(1, 2);
-  data.x.dense()(0, 0) = 30;
+  data.x.owned_dense()(0, 0) = 30;
   ThreadPool threads(1);
   EXPECT_THROW(learner.model().scores(data, threads), InputError);
 }

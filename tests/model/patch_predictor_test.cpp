@@ -149,7 +149,7 @@ TEST(PatchPredictor, scores_are_those_of_the_definition_computed_plainly) {
       const Grid<double> of_model = f.model.scores(f.data, f.threads);
       const Stage& stage = f.model.stages.front();
       const Scaling none;
-      const ScaledColumns columns(f.data.x, none);
+      const ColumnView columns(f.data.x, none);
       std::vector<float> image(196);
       Grid<float> value(f.data.rows(), std::ssize(f.model.features));
       for (std::size_t a = 0; a < f.model.features.size(); ++a) {

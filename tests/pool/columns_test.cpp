@@ -128,7 +128,7 @@ TEST(ColumnFeature, evaluates_its_scaled_column_after_a_round_trip) {
   ByteReader in(out.bytes(), "test");
   const FeaturePtr feature = read_feature(in, 3);
   Grid<float> values(50, 1);
-  feature->evaluate(ScaledColumns(x, scaling), values, 0);
+  feature->evaluate(ColumnView(x, scaling), values, 0);
   for (Index i = 0; i < 50; ++i) EXPECT_EQ(values(i, 0), scaling.apply(x.dense()(i, 2), 2));
   EXPECT_EQ(feature->describe({"a", "b", "c"})["name"], "c");
 }

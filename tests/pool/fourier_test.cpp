@@ -25,7 +25,7 @@ TEST(fourier, products_approximate_the_gaussian_kernel) {
   const Matrix x = random_matrix(rows, columns);
   const Scaling none;
   Grid<float> z(rows, count);
-  FourierFeature(columns, count, sigma, 7).evaluate(ScaledColumns(x, none), z, 0);
+  FourierFeature(columns, count, sigma, 7).evaluate(ColumnView(x, none), z, 0);
   for (Index a = 0; a < rows; ++a) {
     for (Index b = 0; b <= a; ++b) {
       double product = 0, distance = 0;
@@ -48,8 +48,8 @@ TEST(fourier, stored_and_read_back_gives_the_same_numbers) {
   ByteReader in(out.bytes(), "test");
   const FeaturePtr again = read_feature(in, 3);
   Grid<float> z(4, 10), z_again(4, 10);
-  feature.evaluate(ScaledColumns(x, none), z, 0);
-  again->evaluate(ScaledColumns(x, none), z_again, 0);
+  feature.evaluate(ColumnView(x, none), z, 0);
+  again->evaluate(ColumnView(x, none), z_again, 0);
   for (Index j = 0; j < 10; ++j) {
     for (Index i = 0; i < 4; ++i) EXPECT_EQ(z(i, j), z_again(i, j));
   }

@@ -40,7 +40,7 @@ TEST(induced_products, correlate_values_and_feature_agree) {
     for (Index i = 0; i < 1500; ++i) residual(i, c) = static_cast<float>(scores(i, c));
   }
   const Scaling none;
-  const ScaledColumns columns(x, none);
+  const ColumnView columns(x, none);
   pool.correlate(residual, threads, [&](const CandidateBlock& block, int) {
     for (Index a = 0; a < block.count; ++a) {
       Grid<float> values(1500, 2);

@@ -50,7 +50,7 @@ int pixel(const DenseMatrix& images, Index row, Index j) {
 }
 
 /// Grey values that are the pixels a template sees, once rounded to 7 bits (patch_pixels_test.cpp).
-DenseMatrix as_seen(const DenseMatrix& images, const PatchFrame& frame) {
+DenseMatrix as_seen(DenseView images, const PatchFrame& frame) {
   DenseMatrix seen(images.rows(), images.cols());
   PatchPixels pixels(frame);
   std::vector<float> row(static_cast<std::size_t>(images.cols()));
@@ -204,7 +204,7 @@ TEST(PatchFeature, saved_and_read_back_it_gives_the_training_column_on_raw_rows)
       ByteReader in(out.bytes(), "test");
       const FeaturePtr feature = read_feature(in, 144);
       pool.values(j, x, 0);
-      feature->evaluate(ScaledColumns(images, none), x, 1);
+      feature->evaluate(ColumnView(images, none), x, 1);
       EXPECT_TRUE(std::ranges::equal(x.column_span(0), x.column_span(1)));
     }
     // Where rows are shifted by the slant of the whole image, every pixel counts.
@@ -258,7 +258,7 @@ TEST(PatchEvaluator, many_features_at_once_equal_their_columns_from_floats_and_f
 TEST(PatchPool, refuses_what_are_no_images) {
   ThreadPool threads(1);
   EXPECT_THROW(PatchPool(random_images(10, {5, 7}, 1), small_options(), threads), InputError);
-  EXPECT_THROW(PatchPool(DenseMatrix(10, 144), small_options(), threads), InputError);
+  EXPECT_THROW(PatchPool(Matrix(DenseMatrix(10, 144)), small_options(), threads), InputError);
   PatchOptions options = small_options();
   options.templates = {{9, 4}};
   EXPECT_THROW(PatchPool(random_images(10, {12, 12}, 1), options, threads), InputError);

@@ -96,7 +96,7 @@ TEST(Pieces, a_model_stores_its_principal_components_once) {
   in.expect_end();
   Grid<float> expected(300, 4), got(300, 4);
   pool.values(7, expected, 0);
-  b->evaluate(ScaledColumns(x, Scaling{}), got, 0);
+  b->evaluate(ColumnView(x, Scaling{}), got, 0);
   for (Index w = 0; w < 4; ++w) {
     for (Index r = 0; r < 300; ++r) EXPECT_EQ(got(r, w), expected(r, w));
   }

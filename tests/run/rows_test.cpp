@@ -113,6 +113,32 @@ TEST(Rows, tree_sum_in_one_thread_is_the_same_bits_and_can_be_used_again) {
   }
 }
 
+TEST(Rows, empty_leaves_of_a_tree_sum_are_zeros) {
+  Random random(5);
+  TreeSum with_zeros(2), skipping(2);
+  for (int leaf = 0; leaf < 41; ++leaf) {
+    if (leaf % 7 < 4 || leaf > 36) {
+      with_zeros.close_leaf();
+      if (leaf <= 36) skipping.close_empty_leaf();
+      continue;
+    }
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double value = random.normal();
+      with_zeros.leaf()[c] += value;
+      skipping.leaf()[c] += value;
+    }
+    with_zeros.close_leaf();
+    skipping.close_leaf();
+  }
+  std::vector<double> a(2), b(2, 1.0);
+  with_zeros.finish(a);
+  skipping.finish(b);
+  EXPECT_EQ(a, b);
+  skipping.close_empty_leaf();
+  skipping.finish(b);
+  EXPECT_EQ(b, (std::vector<double>{0.0, 0.0}));
+}
+
 TEST(Rows, no_rows_sum_to_zero_and_have_the_least_as_maximum) {
   ThreadPool threads(2);
   std::vector<double> out(3, 5.0);

@@ -30,7 +30,7 @@ DenseMatrix mixed_data(Index rows, Index columns, std::uint64_t seed) {
   return x;
 }
 
-double covariance_of(const DenseMatrix& x, const Pca& pca, Index a, Index b) {
+double covariance_of(DenseView x, const Pca& pca, Index a, Index b) {
   double sum = 0;
   for (Index r = 0; r < x.rows(); ++r) {
     sum += (static_cast<double>(x(r, a)) - pca.mean[static_cast<std::size_t>(a)]) *

@@ -17,6 +17,6 @@ struct ImageShape {
 ImageShape shape_of(Index columns, Index width = 0);
 
 /// Rows [rows.begin, rows.end) as row-major floats: out[(i - begin) * cols + j].
-void gather_rows(const DenseMatrix& x, RowRange rows, float* out);
+void gather_rows(DenseView x, RowRange rows, float* out);
 
 }  // namespace sharelearn

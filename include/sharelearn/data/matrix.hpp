@@ -1,4 +1,5 @@
-// The data matrix: m examples by d columns, float32, stored by columns, dense or sparse.
+// The data matrix: m examples by d columns, float32, stored by columns, dense or sparse. Dense values are
+// owned, or borrowed from memory of the caller (an array of another library, a mapped file).
 #pragma once
 
 #include <cstddef>
@@ -75,6 +76,27 @@ class Grid {
 
 using DenseMatrix = Grid<float>;
 
+/// Dense columns to read, of whoever owns them. They need neither padding nor alignment.
+class DenseView {
+ public:
+  DenseView() = default;
+  /// `stride`: floats from the start of one column to the next, at least `rows`.
+  DenseView(const float* data, Index rows, Index cols, Index stride)
+      : data_(data), rows_(rows), cols_(cols), stride_(stride) {}
+  DenseView(const DenseMatrix& x) : DenseView(x.data(), x.rows(), x.cols(), x.stride()) {}
+
+  Index rows() const { return rows_; }
+  Index cols() const { return cols_; }
+  Index stride() const { return stride_; }
+  const float* column(Index j) const { return data_ + j * stride_; }
+  std::span<const float> column_span(Index j) const { return {column(j), static_cast<std::size_t>(rows_)}; }
+  float operator()(Index i, Index j) const { return column(j)[i]; }
+
+ private:
+  const float* data_ = nullptr;
+  Index rows_ = 0, cols_ = 0, stride_ = 0;
+};
+
 /// Compressed sparse columns. Rows ascend within a column; explicit zeros do not occur.
 struct SparseMatrix {
   Index rows = 0;
@@ -101,26 +123,34 @@ class Matrix {
   Matrix() = default;
   Matrix(DenseMatrix dense) : storage_(std::move(dense)) {}
   Matrix(SparseMatrix sparse) : storage_(std::move(sparse)) {}
+  /// Values that stay with their owner, who must keep them for as long as this matrix and its copies live.
+  static Matrix borrow(DenseView dense);
 
   bool is_sparse() const { return std::holds_alternative<SparseMatrix>(storage_); }
   Index rows() const;
   Index cols() const;
-  DenseMatrix& dense() { return std::get<DenseMatrix>(storage_); }
-  const DenseMatrix& dense() const { return std::get<DenseMatrix>(storage_); }
+  bool is_borrowed() const { return std::holds_alternative<DenseView>(storage_); }
+  DenseView dense() const {
+    return is_borrowed() ? std::get<DenseView>(storage_) : DenseView(std::get<DenseMatrix>(storage_));
+  }
+  /// To write to. Throws InputError where the values are borrowed: they are read-only.
+  DenseMatrix& owned_dense();
   SparseMatrix& sparse() { return std::get<SparseMatrix>(storage_); }
   const SparseMatrix& sparse() const { return std::get<SparseMatrix>(storage_); }
 
   /// Writes all rows() values of column j, zeros included.
   void copy_column(Index j, float* out) const;
+  /// The same of some rows. Sparse: O(log nonzeros + nonzeros in the range).
+  void copy_column(Index j, RowRange rows, float* out) const;
   /// The rows named, in that order.
   Matrix select_rows(std::span<const Index> rows) const;
   /// A dense copy (of a sparse matrix: d * m floats).
   DenseMatrix to_dense() const;
-  /// Bytes held.
+  /// Bytes held; of borrowed values none.
   Index bytes() const;
 
  private:
-  std::variant<DenseMatrix, SparseMatrix> storage_;
+  std::variant<DenseMatrix, SparseMatrix, DenseView> storage_;
 };
 
 /// One example as the online learners and readers see it: ascending column indices with their values.

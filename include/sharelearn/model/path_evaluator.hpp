@@ -23,7 +23,7 @@ class PathEvaluator {
   const std::vector<double>& weights() const { return weights_; }
 
  private:
-  ScaledColumns columns_;
+  ColumnView columns_;
   Classes truth_;
   Grid<float> design_;
   std::size_t evaluated_ = 0;

@@ -7,11 +7,13 @@
 
 namespace sharelearn {
 
+struct RowMajor;
+
 class ColumnFeature : public Feature {
  public:
   explicit ColumnFeature(Index column) : column_(column) {}
   std::string_view pool() const override { return "columns"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override { return {column_}; }
@@ -23,10 +25,14 @@ class ColumnFeature : public Feature {
   Index column_;
 };
 
-/// Candidates are the columns of `x`, which must outlive the pool. Constant columns are never offered.
+/// Candidates are the columns of `x`, whose matrix must outlive the pool. Constant columns are never offered.
+///
+/// Dense columns are correlated as they are stored, and scaled afterwards:
+///   g_jc = factor_j (sum_i x_ij r_ic - offset_j sum_i r_ic),
+/// where that costs little of float32's accuracy; else a tile of them is scaled first.
 class ColumnPool : public Pool {
  public:
-  explicit ColumnPool(const Matrix& x);
+  explicit ColumnPool(ColumnView x);
   std::string_view name() const override { return "columns"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return x_.cols(); }
@@ -37,11 +43,18 @@ class ColumnPool : public Pool {
   FeaturePtr feature(Index candidate) const override;
 
  private:
-  void correlate_dense(const Grid<float>& residual, Index first, Index count, double* sums) const;
-  void correlate_sparse(const std::vector<float>& by_row, Index k, Index first, Index count,
-                        double* sums) const;
-  const Matrix& x_;
+  struct Columns {
+    Index first, count;
+  };
+  void correlate_dense(const Grid<float>& residual, std::span<const double> total, Columns columns,
+                       double* sums) const;
+  void add_stored(const Grid<float>& residual, RowRange rows, Columns columns, double* sums) const;
+  void add_scaled(const Grid<float>& residual, RowRange rows, Columns columns, std::vector<float>& tile,
+                  double* sums) const;
+  void correlate_sparse(const RowMajor& residual, Columns columns, double* sums) const;
+  ColumnView x_;
   std::vector<char> constant_;
+  std::vector<char> scaled_later_;  ///< of each dense column
 };
 
 }  // namespace sharelearn

@@ -36,11 +36,14 @@ struct PoolOptions {
 /// `options`.
 FieldTable pool_fields(PoolOptions& options);
 
-/// What pools are built from. `x` is scaled and must outlive the pool.
+/// What pools are built from. The matrix of `x` must outlive the pool.
 struct PoolData {
-  const Matrix& x;
+  ColumnView x;
   std::span<const std::int32_t> class_of_row = {};  ///< for support sets by perceptron; may be empty
   Index classes = 0;
+  /// Of each row; none: 1 each. A row of weight 3 counts as three copies where quantiles and means are taken
+  /// (bins of stumps, radii of pieces, K-means); weights that are all equal change nothing.
+  std::span<const double> weights = {};
 };
 
 /// Names make_pool() knows.

@@ -17,7 +17,7 @@ class FourierFeature : public Feature {
   std::string_view pool() const override { return "fourier"; }
   Index width() const override { return count_; }
   /// O(m d D).
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;

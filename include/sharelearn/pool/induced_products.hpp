@@ -15,7 +15,7 @@ class MonomialFeature : public Feature {
   /// `columns` ascending, repeated for powers.
   explicit MonomialFeature(std::vector<Index> columns) : columns_(std::move(columns)) {}
   std::string_view pool() const override { return "monomials"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
@@ -29,9 +29,9 @@ class MonomialFeature : public Feature {
 class InducedProductPool : public Pool {
  public:
   static constexpr Index kUsualFactors = 8;
-  /// `x` must outlive the pool. Products of more than `most_factors` columns are not induced, nor, without
-  /// `squares`, those that have a column twice.
-  explicit InducedProductPool(const Matrix& x, Index most_factors = kUsualFactors, bool squares = true);
+  /// The matrix of `x` must outlive the pool. Products of more than `most_factors` columns are not induced,
+  /// nor, without `squares`, those that have a column twice.
+  explicit InducedProductPool(ColumnView x, Index most_factors = kUsualFactors, bool squares = true);
   std::string_view name() const override { return "products"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return static_cast<Index>(monomials_.size()); }
@@ -45,8 +45,8 @@ class InducedProductPool : public Pool {
 
  private:
   void offer(std::vector<Index> monomial);
-  void compute(const std::vector<Index>& monomial, float* out) const;
-  const Matrix& x_;
+  void compute(const std::vector<Index>& monomial, RowRange rows, float* out) const;
+  ColumnView x_;
   std::size_t most_factors_;
   bool squares_;
   std::vector<std::vector<Index>> monomials_;

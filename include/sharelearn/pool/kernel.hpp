@@ -16,7 +16,7 @@ class KernelFeature : public Feature {
   KernelFeature(std::vector<float> point, double sigma, Index number)
       : point_(std::move(point)), sigma_(sigma), number_(number) {}
   std::string_view pool() const override { return "kernel"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
@@ -32,7 +32,7 @@ class KernelFeature : public Feature {
 class KernelPool : public Pool {
  public:
   /// `support` is d x n: a column is a point. Keeps the m x n kernel matrix (4 bytes a value).
-  KernelPool(const Matrix& x, Grid<float> support, double sigma, ThreadPool& threads);
+  KernelPool(const ColumnView& x, Grid<float> support, double sigma, ThreadPool& threads);
   std::string_view name() const override { return "kernel"; }
   Index rows() const override { return columns_.rows(); }
   Index candidates() const override { return columns_.candidates(); }
@@ -49,16 +49,23 @@ class KernelPool : public Pool {
   ColumnPool columns_;
 };
 
-/// Support sets, d x n, a column a point. All throw InputError unless 1 <= count <= rows.
+/// Support sets, d x n, a column is a point, in scaled units. All throw InputError unless 1 <= count <= rows
+/// (of positive weight). `weights`: of each row, or none: 1. A row of weight 3 is as likely to come early in
+/// a random order as the first of three copies, but is a point only once; the very points drawn differ from
+/// those of a data set with copies.
 /// Distinct rows by chance.
-Grid<float> sampled_support(const Matrix& x, Index count, std::uint64_t seed);
+Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed,
+                            std::span<const double> weights = {});
 /// Centres of K-means.
-Grid<float> clustered_support(const Matrix& x, Index count, std::uint64_t seed, ThreadPool& threads);
+Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t seed, ThreadPool& threads,
+                              std::span<const double> weights = {});
 /// The rows on which a multiclass kernel perceptron errs in one pass in random order, at most `count`.
-Grid<float> perceptron_support(const Matrix& x, std::span<const std::int32_t> class_of_row, Index classes,
-                               Index count, double sigma, std::uint64_t seed);
+Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t> class_of_row, Index classes,
+                               Index count, double sigma, std::uint64_t seed,
+                               std::span<const double> weights = {});
 
-/// Half the median squared distance between rows chosen by chance (1 if they are all alike).
-double typical_sigma(const Matrix& x, std::uint64_t seed);
+/// Half the median squared distance between rows paired by chance, a pair weighing the product of its rows'
+/// weights (1 if the rows are all alike).
+double typical_sigma(const ColumnView& x, std::uint64_t seed, std::span<const double> weights = {});
 
 }  // namespace sharelearn

@@ -3,10 +3,14 @@
 //
 // Points are rows of a row-major float array (a patch, a PCA row). Everything is decided by the seed and is
 // the same for any number of threads: each row finds its nearest centre by itself, and each centre adds up
-// its rows in ascending order.
+// its rows in the order of the tree of rows (run/rows.hpp).
+//
+// A point of weight 3 counts as three copies of it in the means and distances. It is drawn three times as
+// often when centres are seeded, but not by the same random numbers; mini-batches draw points alike.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
@@ -14,12 +18,14 @@
 
 namespace sharelearn {
 
-/// `rows` points of `dims` numbers each, row after row. Points are not owned.
+/// `rows` points of `dims` numbers each, row after row. Points and weights are not owned.
 struct PointView {
   const float* data = nullptr;
   Index rows = 0;
   Index dims = 0;
+  std::span<const double> weights = {};  ///< of each point; none: 1
   const float* row(Index i) const { return data + i * dims; }
+  double weight(Index i) const { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; }
 };
 
 struct KMeansOptions {
@@ -40,8 +46,8 @@ struct KMeansResult {
   bool converged = false;  ///< stopped by the tolerance (never with mini-batches)
 };
 
-/// Throws InputError unless 1 <= centres <= rows. A pass costs rows * centres * dims multiply-adds; an empty
-/// cluster moves to the row farthest from its centre.
+/// Throws InputError unless 1 <= centres <= rows of positive weight. A pass costs rows * centres * dims
+/// multiply-adds; an empty cluster moves to the row farthest from its centre.
 KMeansResult kmeans(const PointView& points, const KMeansOptions& options, ThreadPool& threads);
 
 /// Nearest centre (a column of `centres`) of each row and the squared distance to it, where wanted.

@@ -50,7 +50,7 @@ class PatchFeature : public Feature {
   explicit PatchFeature(Parts parts) : parts_(std::move(parts)) {}
 
   std::string_view pool() const override { return "patches"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;

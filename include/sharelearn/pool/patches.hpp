@@ -46,9 +46,9 @@ struct TemplateBank {
 class PatchPool : public Pool {
  public:
   /// Learns templates from the images and computes every response. The images are not needed afterwards.
-  PatchPool(const Matrix& images, const PatchOptions& options, ThreadPool& threads);
+  PatchPool(const ColumnView& images, const PatchOptions& options, ThreadPool& threads);
   /// The same with given templates.
-  PatchPool(const Matrix& images, std::vector<TemplateBank> banks, const PatchOptions& options,
+  PatchPool(const ColumnView& images, std::vector<TemplateBank> banks, const PatchOptions& options,
             ThreadPool& threads);
 
   std::string_view name() const override { return "patches"; }

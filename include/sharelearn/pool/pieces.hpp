@@ -23,7 +23,7 @@ class PieceFeature : public Feature {
                Index number);
   std::string_view pool() const override { return "pieces"; }
   Index width() const override { return static_cast<Index>(centre_.size()) + 1; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
@@ -47,13 +47,15 @@ struct PieceOptions {
 
 class PiecePool : public Pool {
  public:
-  /// Keeps v by columns and by rows, and a byte for each row and centre. Throws InputError if the options do
-  /// not fit the data.
-  PiecePool(const Matrix& x, const PieceOptions& options, ThreadPool& threads);
+  /// Keeps v by rows, and a byte for each row and centre; `x` is not needed afterwards. `weights`: of each
+  /// row for the centres and the quantiles, or none: 1. Quantiles are those of copied rows where there are no
+  /// more rows than are sampled for them (8192). Throws InputError if the options do not fit the data.
+  PiecePool(const ColumnView& x, const PieceOptions& options, ThreadPool& threads,
+            std::span<const double> weights = {});
   std::string_view name() const override { return "pieces"; }
-  Index rows() const override { return v_.rows(); }
+  Index rows() const override { return rows_; }
   Index candidates() const override { return centres_.cols() * radii_; }
-  Index width() const override { return v_.cols() + 1; }
+  Index width() const override { return centres_.rows() + 1; }
   Index blocks() const override { return centres_.cols(); }
   /// One pass over the rows by distance scores all radii of a centre: O(m (p + 1) k) a centre.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
@@ -65,12 +67,16 @@ class PiecePool : public Pool {
   FeaturePtr feature(Index candidate) const override;
 
  private:
-  void choose_radii(Index first_centre, const Grid<double>& squared, ThreadPool& threads);
+  void build(const ColumnView& v, const PieceOptions& options, std::span<const double> weights,
+             ThreadPool& threads);
+  void choose_radii(Index first_centre, const Grid<double>& squared, std::span<const double> weights,
+                    ThreadPool& threads);
+  void add_shells(Index centre, RowRange rows, const struct RowMajor& residual, double* sums) const;
   std::vector<double> shell_sums(Index centre, const struct RowMajor& residual) const;
-  std::vector<std::uint32_t> rows_by_shell(Index centre, std::vector<Index>& start) const;
+  std::vector<std::uint32_t> rows_by_shell(Index centre, RowRange rows, std::vector<Index>& start) const;
 
   std::shared_ptr<const Pca> pca_;
-  Matrix v_;                            ///< rows x p
+  Index rows_;
   AlignedVector<float> by_rows_;        ///< [v, 1] row after row, padded
   Index row_stride_ = 0;                ///< of by_rows_
   Grid<float> centres_;                 ///< p x centres

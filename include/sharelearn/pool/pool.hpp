@@ -35,7 +35,7 @@ struct CandidateBlock {
 using BlockVisitor = std::function<void(const CandidateBlock&, int worker)>;
 
 /// Values a pool stores anyway, seen without a copy: a dense column (padded with zeros to 64 bytes), or the
-/// nonzero entries of a sparse one; neither where the pool computes its values.
+/// nonzero entries of a sparse one; neither where the pool computes its values, as from scaled dense columns.
 struct StoredColumn {
   const float* dense = nullptr;
   std::span<const std::uint32_t> rows = {};

@@ -12,7 +12,7 @@ class ProductFeature : public Feature {
  public:
   ProductFeature(Index first, Index second) : first_(first), second_(second) {}
   std::string_view pool() const override { return "products"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
@@ -30,8 +30,8 @@ struct ProductOptions {
 
 class ProductPool : public Pool {
  public:
-  /// `x` must outlive the pool, which keeps a second, packed copy of it (4 bytes a value).
-  ProductPool(const Matrix& x, const ProductOptions& options, ThreadPool& threads);
+  /// The matrix of `x` must outlive the pool, which keeps a packed, scaled copy of it (4 bytes per value).
+  ProductPool(ColumnView x, const ProductOptions& options, ThreadPool& threads);
   std::string_view name() const override { return "products"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return first_candidate_.back(); }
@@ -56,12 +56,14 @@ class ProductPool : public Pool {
   Pair pair_of(Index candidate) const;
   bool is_constant(Index first, Index second) const;
   void mark_constants(ThreadPool& threads);
-  void correlate_group(Index group, const PackedResidual& residual, int worker,
+  void correlate_group(Index group, const PackedResidual& residual, GroupSums& sums, int worker,
                        const BlockVisitor& visit) const;
+  void add_panels(Index first_factor, Index factors, Index first_panel, Index end_panel,
+                  const PackedResidual& residual, GroupSums& sums) const;
   void add_panel(Index factor, Index panel, RowRange rows, const PackedResidual& residual,
                  double* sums) const;
 
-  const Matrix& x_;
+  ColumnView x_;
   std::vector<Factor> factor_;
   std::vector<Index> first_candidate_;  ///< of each factor, and the total
   std::vector<char> constant_;          ///< of each candidate

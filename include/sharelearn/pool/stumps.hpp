@@ -4,7 +4,7 @@
 // Thresholds are the midpoints between neighbouring values of a column, so that no stump is all zero or all
 // one. Exact: rows sorted by value once, prefix sums of the residual in that order give every threshold of a
 // column in O(m k). Binned: at most `bins` quantile bins a column, one byte a value, a histogram of
-// residuals.
+// residuals. Residuals are rounded so that sums do not depend on the order of the rows (row_major.hpp).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class StumpFeature : public Feature {
  public:
   StumpFeature(Index column, double threshold) : column_(column), threshold_(threshold) {}
   std::string_view pool() const override { return "stumps"; }
-  void evaluate(const ScaledColumns& x, Grid<float>& out, Index first_column) const override;
+  void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const override;
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override { return {column_}; }
@@ -37,10 +37,11 @@ class StumpFeature : public Feature {
 
 class StumpPool : public Pool {
  public:
-  /// `x` must outlive the pool. `bins`: 0 is exact, else 2 to 256 quantile bins a column.
+  /// The matrix of `x` must outlive the pool. `bins`: 0 is exact, else 2 to 256 quantile bins per column.
+  /// `weights`: of each row for the quantiles, or none: 1 each; rows of weight 0 give no thresholds.
   /// Memory: exact 4 bytes a value and 12 a threshold; binned 1 byte a value. Sparse columns are kept by
   /// their nonzeros only.
-  StumpPool(const Matrix& x, Index bins, ThreadPool& threads);
+  StumpPool(ColumnView x, Index bins, ThreadPool& threads, std::span<const double> weights = {});
   std::string_view name() const override { return "stumps"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return first_candidate_.back(); }
@@ -62,12 +63,12 @@ class StumpPool : public Pool {
     Index zeros_from = -1;  ///< first threshold above a sparse column's zero rows; -1: no such rows
   };
   class BlockFiller;
-  static Column prepare(const Matrix& x, Index j, Index bins);
+  Column prepare(Index j, Index bins, std::span<const double> weights) const;
   static void scan_sorted(const Column& column, const RowMajor& residual, const double* total,
                           BlockFiller& out);
   static void scan_binned(const Column& column, const RowMajor& residual, BlockFiller& out);
 
-  const Matrix& x_;
+  ColumnView x_;
   std::vector<Column> column_;
   std::vector<Index> first_candidate_;  ///< of each column, and the total
   std::vector<Index> first_block_;

@@ -66,14 +66,18 @@ class TreeSum {
   /// The numbers of the leaf that is being added up; zero at its start.
   std::span<double> leaf() { return open_; }
   void close_leaf();
+  /// The same where nothing was added: leaves without entries of a sparse column cost nothing. Such leaves at
+  /// the end need not be closed.
+  void close_empty_leaf();
   /// out = the sum; ready for the next one.
   void finish(std::span<double> out);
 
  private:
   struct Part {
     Index leaves;
-    std::vector<double> sums;
+    std::vector<double> sums;  ///< none: zeros
   };
+  void push(std::vector<double> sums);
   void merge_last_two();
   std::size_t width_;
   std::vector<double> open_;
@@ -85,9 +89,11 @@ class TreeSum {
 /// Whoever owns which leaves, the result is that of sum_over_rows: parts[l] holds the numbers of leaf l.
 std::vector<double> combine_leaves(std::vector<std::vector<double>> parts);
 
-/// Calls work(range, worker) for every block of rows.
+/// Calls work(range, worker) for every block of rows; of fewer than kBlockRows where a row takes long and
+/// nothing is added up.
 void for_each_row_block(Index rows, ThreadPool& threads,
-                        const std::function<void(RowRange block, int worker)>& work);
+                        const std::function<void(RowRange block, int worker)>& work,
+                        Index block_rows = kBlockRows);
 
 /// out = sum over the leaves of what `add` adds to the zeroed numbers it is given; a leaf's blocks are to be
 /// added in ascending order. Keeps about as many partial sums as there are threads, and log2(leaves).

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
 #include "sharelearn/run/threads.hpp"
+#include "sharelearn/transform/column_view.hpp"
 
 namespace sharelearn {
 
@@ -18,11 +18,11 @@ struct Pca {
 
   /// O(m d^2 + d^3) time, O(d^2 + 1024 d) doubles. A row's weight counts as its number of copies (empty: 1
   /// each). Throws InputError unless 1 <= components <= columns.
-  static Pca fit(const Matrix& x, Index components, ThreadPool& threads,
+  static Pca fit(const ColumnView& x, Index components, ThreadPool& threads,
                  std::span<const double> row_weights = {});
 
   /// Coordinates of each row, rows x components. A row's coordinates depend on that row alone, to the bit.
-  Grid<float> apply(const Matrix& x, ThreadPool& threads) const;
+  Grid<float> apply(const ColumnView& x, ThreadPool& threads) const;
 };
 
 }  // namespace sharelearn

@@ -1,0 +1,52 @@
+// Raw columns seen through a scaling: values are scaled as they are read, the data stays as it is. What pools
+// are built over and features are computed from.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/transform/scaling.hpp"
+
+namespace sharelearn {
+
+/// A value of column j is float((double(x) - offset_j) * factor_j). Cheap to copy; copies share what shared()
+/// keeps. The matrix must outlive them all.
+class ColumnView {
+ public:
+  /// No scaling: values as they are.
+  ColumnView(const Matrix& raw);
+  /// Throws InputError unless the scaling is none or has as many columns as the matrix.
+  ColumnView(const Matrix& raw, Scaling scaling);
+
+  Index rows() const { return raw_->rows(); }
+  Index cols() const { return raw_->cols(); }
+  const Matrix& raw() const { return *raw_; }
+  const Scaling& scaling() const { return *scaling_; }
+  bool is_scaled() const { return !scaling_->is_identity(); }
+
+  /// Writes rows() values, or those of some rows.
+  void column(Index j, float* out) const { column(j, {0, rows()}, out); }
+  void column(Index j, RowRange rows, float* out) const;
+  /// Row after row: out[(i - rows.begin) * cols() + j].
+  void gather(RowRange rows, float* out) const;
+  bool is_constant(Index j) const;
+
+  /// What `make` computes from this data, made on first use under `key` and kept: features with a part in
+  /// common (a projection) share it. `make` must not call shared() of the same view.
+  template <class T>
+  std::shared_ptr<const T> shared(const void* key, const std::function<T()>& make) const {
+    return std::static_pointer_cast<const T>(
+        kept(key, [&] { return std::static_pointer_cast<const void>(std::make_shared<const T>(make())); }));
+  }
+
+ private:
+  struct Cache;
+  std::shared_ptr<const void> kept(const void* key,
+                                   const std::function<std::shared_ptr<const void>()>& make) const;
+  const Matrix* raw_;
+  std::shared_ptr<const Scaling> scaling_;
+  std::shared_ptr<Cache> cache_;
+};
+
+}  // namespace sharelearn
