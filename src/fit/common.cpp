@@ -54,6 +54,8 @@ Prepared prepare(const FitData& data, const CommonFit& common, const Context& co
     require_columns(*data.test, data.train.columns(), fmt::format("{} has", data.train.source));
     if (!data.test->weight.empty()) normalised_weights(*data.test);  // refuses what training may not have
   }
+  if (!data.train.weight.empty())
+    normalised_weights(data.train);  // refuses weights that nothing can be learned from
   fill_missing_values(prepared, common);
   if (common.holdout.value_or(0) > 0) {
     if (prepared.test)
