@@ -8,6 +8,7 @@
 #include "cascade_methods.hpp"
 #include "generate/task_tree.hpp"
 #include "sharelearn/learn/online_run.hpp"
+#include "solve/design.hpp"
 
 namespace sharelearn::reproduce {
 

@@ -121,9 +121,9 @@ std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, c
     names.resize(count);
     const Problem problem(source.name, of_classes(source.train, names), of_classes(source.test, names),
                           run.context().threads, source.scaling);
-    const std::string key =
-        fmt::format("{} {}{} by families, {} classes order {} target {}", source.name, source.pool.templates,
-                    source.pool.deskew ? " straight" : "", count, seed, hardest);
+    const std::string key = fmt::format(
+        "{} {}{} by families, {} classes order {} target {}", source.name, source.pool.templates.value_or(""),
+        source.pool.deskew.value_or(false) ? " straight" : "", count, seed, hardest);
     const auto keep = [&](const std::string& who, Needed Methods::*method, const auto& compute) {
       const Curve curve = remembered(run, key + who, compute);
       for (std::size_t t = 0; t < found.size(); ++t) (found[t].*method).add(curve.needed(source.targets[t]));

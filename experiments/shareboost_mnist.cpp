@@ -22,6 +22,7 @@
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/usage.hpp"
 #include "sharelearn/transform/deform.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

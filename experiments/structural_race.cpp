@@ -10,6 +10,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/penalty/penalties.hpp"
+#include "solve/active_set.hpp"
 #include "structural_support.hpp"
 
 namespace sharelearn::reproduce {
@@ -40,7 +41,7 @@ double test_error(const ActiveSetSolver& solver, const DenseMatrix& test,
 Trace race(const DenseMatrix& train, const Loss& loss, const Penalty& penalty, double ratio, Index cycles,
            std::shared_ptr<RowUpdate> update, const DenseMatrix& test, const std::vector<std::int32_t>& truth,
            const Context& context) {
-  ActiveSetSolver solver(loss, penalty, true, false, context.threads);
+  ActiveSetSolver solver(loss, penalty, true, context.threads);
   for (Index j = 0; j < train.cols(); ++j) solver.add(train.column(j));
   solver.minimise(1e9, 1e-12);
   double top = 0;

@@ -8,8 +8,8 @@
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/random.hpp"
-#include "sharelearn/solve/design_problem.hpp"
 #include "sharelearn/transform/scaling.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

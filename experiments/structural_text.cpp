@@ -13,6 +13,7 @@
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/transform/mutual_information.hpp"
+#include "solve/active_set.hpp"
 #include "structural_support.hpp"
 
 namespace sharelearn::reproduce {

@@ -1,7 +1,5 @@
 // The three solvers of the corrective step on one problem: iterations, loss evaluations, passes over the
 // columns and CPU seconds to the same accuracy.   bench_corrective [FILE.csv [COLUMNS]]
-#include "sharelearn/solve/corrective.hpp"
-
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/run/random.hpp"
 #include "sharelearn/transform/scaling.hpp"
+#include "solve/corrective_solver.hpp"
 
 namespace {
 

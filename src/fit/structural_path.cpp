@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "sharelearn/solve/design_problem.hpp"
+#include "solve/active_set.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn {
 namespace {

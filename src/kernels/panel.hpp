@@ -1,5 +1,5 @@
-// Products of float columns with double scores and residuals, and weighted Gram matrices: what an active-set
-// solver spends its time in. Serial; callers cut the rows into fixed blocks and the columns into pieces.
+// Weighted Gram matrices and combinations of their rows: what an active-set solver spends its time in.
+// Serial; callers cut the rows into fixed blocks and the columns into pieces.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,6 @@
 #include "sharelearn/data/matrix.hpp"
 
 namespace sharelearn::kernels {
-
-/// Rows a panel kernel takes at once.
-inline constexpr Index kPanelRows = 512;
-
-/// sums[j * outputs + c] += sum over i in [0, rows) of columns[j][begin + i] * residual[c * stride + begin +
-/// i]. rows <= kPanelRows.
-void panel_dots(const float* const* columns, Index count, Index begin, Index rows, const double* residual,
-                Index stride, Index outputs, double* sums);
-
-/// scores[c * stride + begin + i] += sum_j weights[j * outputs + c] * columns[j][begin + i]. rows <=
-/// kPanelRows.
-void panel_combine(const float* const* columns, Index count, Index begin, Index rows, const double* weights,
-                   Index outputs, double* scores, Index stride);
 
 /// Rows panel_gram takes at once, and what the number of floats between two rows of t, scratch and gram must
 /// be a multiple of.

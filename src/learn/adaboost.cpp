@@ -6,6 +6,7 @@
 
 #include "sharelearn/learn/row_updates.hpp"
 #include "sharelearn/run/error.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 namespace {
@@ -17,11 +18,12 @@ constexpr double kLeastCorrelation = 1e-12;
 
 AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty, AdaBoostTemplate features)
     : penalty_(penalty),
-      whole_budget_(loss.name() == "multiclass" ? 0.5 : 1.0),
+      whole_budget_(loss.shift_invariant() ? 0.5 : 1.0),
       template_(features),
       rising_(loss.rows(), loss.outputs()),
       falling_(loss.rows(), loss.outputs()) {
-  if (penalty.name() == "l1" || penalty.name() == "l1linf" || penalty.name() == "none") return;
+  const RowNorm norm = penalty.row_norm();
+  if (norm == RowNorm::l1 || norm == RowNorm::linf || norm == RowNorm::zero) return;
   throw InputError(fmt::format(
       "adaboost's exponential bound has no update for the penalty {}: use l1, l1linf or none, or gradboost",
       penalty.name()));
@@ -29,16 +31,16 @@ AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty, AdaBoos
 
 void AdaBoostUpdate::find_budgets(const ColumnSet& columns) {
   if (template_ == AdaBoostTemplate::all) {
-    budget_.assign(static_cast<std::size_t>(columns.size()), whole_budget_ / columns.largest_row_sum());
+    budget_.assign(static_cast<std::size_t>(columns.columns()), whole_budget_ / columns.largest_row_sum());
     return;
   }
-  for (Index j = 0; j < columns.size(); ++j) budget_.push_back(whole_budget_ / columns.largest_of(j));
+  for (Index j = 0; j < columns.columns(); ++j) budget_.push_back(whole_budget_ / columns.largest_of(j));
 }
 
 void AdaBoostUpdate::split_residual(const Place& place) {
-  for (Index block = 0; block < blocks_of(place.loss.rows()); ++block) {
-    place.loss.split_residual(block_range(block, place.loss.rows()), place.scores, rising_, falling_);
-  }
+  for_each_row_block(place.loss.rows(), place.threads, [&](RowRange block, int) {
+    place.loss.split_residual(block, place.scores, rising_, falling_);
+  });
   split_ = true;
 }
 
@@ -48,12 +50,12 @@ void AdaBoostUpdate::update(const Place& place, std::span<double> row) {
   const double a = budget_[static_cast<std::size_t>(place.column)];
   std::vector<double> plus(row.size()), minus(row.size());
   place.columns.signed_dots_of(place.column, falling_, rising_, plus, minus);
-  const double lambda = penalty_.name() == "none" ? 0.0 : place.lambda;
+  const double lambda = penalty_.row_norm() == RowNorm::zero ? 0.0 : place.lambda;
   if (lambda == 0) {
     for (double& mu : plus) mu = std::max(mu, kLeastCorrelation);
     for (double& mu : minus) mu = std::max(mu, kLeastCorrelation);
   }
-  if (penalty_.name() == "l1linf" && lambda > 0) return adaboost_l1linf(plus, minus, row, a, lambda);
+  if (penalty_.row_norm() == RowNorm::linf && lambda > 0) return adaboost_l1linf(plus, minus, row, a, lambda);
   for (std::size_t r = 0; r < row.size(); ++r) row[r] = adaboost_l1(plus[r], minus[r], row[r], a, lambda);
 }
 

@@ -9,7 +9,7 @@
 #include "data/to_size.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
-#include "sharelearn/solve/newton_start.hpp"
+#include "solve/newton_start.hpp"
 
 namespace sharelearn {
 
@@ -70,9 +70,8 @@ void add_scores(const Design& design, const CompositePoint& point, Grid<double>&
     used.push_back(j);
     weights.insert(weights.end(), row, row + outputs);
   }
-  const Grid<double> offset = scores;
   const auto bias = design.centred_bias(point.bias, point.weights);
-  ActiveColumns(design, std::move(used)).scores(weights, bias, &offset, scores, threads);
+  ActiveColumns(design, std::move(used)).scores(weights, bias, &scores, scores, threads);
 }
 
 Index equal_levels(const Cascade& known, const CascadeOptions& options) {

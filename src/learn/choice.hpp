@@ -7,6 +7,7 @@
 
 #include "learn/chosen_columns.hpp"
 #include "sharelearn/learn/shareboost.hpp"
+#include "solve/corrective_solver.hpp"
 
 namespace sharelearn {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "sharelearn/pool/pool.hpp"
-#include "sharelearn/solve/design_problem.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn {
 

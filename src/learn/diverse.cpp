@@ -1,6 +1,11 @@
 #include "learn/diverse.hpp"
 
 #include <Eigen/Dense>
+#include <cmath>
+
+#include "data/to_size.hpp"
+#include "kernels/kernels.hpp"
+#include "run/serial_sum.hpp"
 
 namespace sharelearn {
 namespace {
@@ -10,13 +15,8 @@ using Eigen::MatrixXf;
 using Eigen::VectorXd;
 using Eigen::VectorXf;
 
-/// Curvature of each row, summed over the outputs.
-VectorXd row_weights(const Loss& loss, const Grid<double>& scores) {
-  Grid<double> curvature(loss.rows(), loss.outputs());
-  loss.curvature({0, loss.rows()}, scores, curvature);
-  VectorXd sum = VectorXd::Zero(loss.rows());
-  for (Index c = 0; c < loss.outputs(); ++c) sum += VectorXd::Map(curvature.column(c), loss.rows());
-  return sum;
+std::span<double> numbers_of(MatrixXd& matrix) {
+  return {matrix.data(), to_size(matrix.size())};
 }
 
 /// Columns and gradients of a shortlist, from which what has been picked is projected out: a pivoted Cholesky
@@ -25,23 +25,23 @@ class Deflation {
  public:
   Deflation(const Pool& pool, const Loss& loss, const CorrectiveState& solution,
             std::span<const Ranked> shortlist)
-      : gram_(MatrixXf::Zero(std::ssize(shortlist), std::ssize(shortlist))),
-        gradient_(loss.outputs(), std::ssize(shortlist)) {
-    const VectorXd weight = row_weights(loss, solution.scores);
-    const VectorXf share = (weight / weight.sum()).cast<float>(), root = weight.cwiseSqrt().cast<float>();
-    const auto residual =
-        MatrixXd::Map(solution.residual.column(0), solution.residual.stride(), loss.outputs())
-            .topRows(pool.rows());
-    Grid<float> values(pool.rows(), 1);
-    MatrixXf columns(pool.rows(), gram_.cols());
-    for (Index a = 0; a < columns.cols(); ++a) {
-      pool.values(shortlist[static_cast<std::size_t>(a)].candidate, values, 0);
-      const auto column = VectorXf::Map(values.column(0), pool.rows());
-      gradient_.col(a).noalias() = residual.transpose() * column.cast<double>();
-      columns.col(a) = (column.array() - share.dot(column)) * root.array();
-    }
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(columns.transpose());
-    gram_.triangularView<Eigen::StrictlyUpper>() = gram_.transpose();
+      : gradient_(loss.outputs(), std::ssize(shortlist)) {
+    const Index count = std::ssize(shortlist), rows = pool.rows();
+    Grid<float> columns(rows, count);
+    for (Index a = 0; a < count; ++a) pool.values(shortlist[to_size(a)].candidate, columns, a);
+    serial_sum(rows, numbers_of(gradient_), [&](RowRange block, std::span<double> sums) {
+      kernels::correlate({columns.data() + block.begin, columns.stride(), count},
+                         kernels::Block<double>{solution.residual.data() + block.begin,
+                                                solution.residual.stride(), loss.outputs()},
+                         block.size(), sums.data());
+    });
+    scale(columns, loss, solution.scores);
+    MatrixXd gram(count, count);
+    serial_sum(rows, numbers_of(gram), [&](RowRange block, std::span<double> sums) {
+      const kernels::Block<float> x{columns.data() + block.begin, columns.stride(), count};
+      kernels::correlate(x, x, block.size(), sums.data());
+    });
+    gram_ = gram.cast<float>();
     least_ = kNothingLeft * gram_.diagonal();
   }
 
@@ -60,6 +60,28 @@ class Deflation {
   }
 
  private:
+  /// The columns without their means, times the root of the rows' weights: the curvature, summed over the
+  /// outputs.
+  static void scale(Grid<float>& columns, const Loss& loss, const Grid<double>& scores) {
+    const Index count = columns.cols();
+    Grid<double> curvature(loss.rows(), loss.outputs());
+    std::vector<double> weight(to_size(loss.rows())), sums(to_size(count + 1));  // the last: of the weights
+    serial_sum(loss.rows(), sums, [&](RowRange block, std::span<double> out) {
+      loss.curvature(block, scores, curvature);
+      for (Index i = block.begin; i < block.end; ++i) {
+        for (Index c = 0; c < loss.outputs(); ++c) weight[to_size(i)] += curvature(i, c);
+        out.back() += weight[to_size(i)];
+        for (Index a = 0; a < count; ++a) out[to_size(a)] += weight[to_size(i)] * columns(i, a);
+      }
+    });
+    for (Index a = 0; a < count; ++a) {
+      const auto mean = static_cast<float>(sums[to_size(a)] / sums.back());
+      for (Index i = 0; i < loss.rows(); ++i) {
+        columns(i, a) = (columns(i, a) - mean) * static_cast<float>(std::sqrt(weight[to_size(i)]));
+      }
+    }
+  }
+
   static constexpr float kNothingLeft = 1e-4F;  // of a column's square: those picked combine to it
 
   MatrixXf gram_;

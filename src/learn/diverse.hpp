@@ -8,7 +8,7 @@
 
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/pool/ranking.hpp"
-#include "sharelearn/solve/corrective.hpp"
+#include "solve/corrective_solver.hpp"
 
 namespace sharelearn {
 

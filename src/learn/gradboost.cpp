@@ -6,6 +6,7 @@
 
 #include "sharelearn/learn/row_updates.hpp"
 #include "sharelearn/run/error.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 
@@ -18,7 +19,7 @@ GradBoostUpdate::GradBoostUpdate(const Loss& loss, const Penalty& penalty)
 }
 
 void GradBoostUpdate::update(const Place& place, std::span<double> row) {
-  if (squares_.empty()) squares_ = place.columns.squares(place.loss.weights());
+  if (squares_.empty()) squares_ = place.columns.squares(place.loss.weights(), place.threads);
   const double curvature = bound_ * squares_[static_cast<std::size_t>(place.column)];
   if (curvature == 0) return;
   std::vector<double> gradient(row.size());

@@ -14,6 +14,7 @@
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
+#include "solve/design.hpp"
 
 namespace sharelearn {
 

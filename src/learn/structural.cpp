@@ -11,6 +11,7 @@
 #include "learn/pool_scan.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
+#include "solve/active_set.hpp"
 
 namespace sharelearn {
 namespace {
@@ -20,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 /// The restricted problem is solved a little further than the whole one must be.
 constexpr double kInnerShare = 0.5;
 constexpr int kMostTightenings = 12;
+constexpr double kTightening = 0.3;
 /// Scoring some candidates one by one pays where they are at most this part of the pool.
 constexpr double kMostScreened = 0.25;
 /// A lambda below this part of the last one is approached over others between, solved to this tolerance: with
@@ -36,12 +38,14 @@ bool is_zero(std::span<const double> row) {
 }
 
 /// Sum of magnitudes.
-double size_of(const Grid<double>& residual) {
-  double sum = 0;
-  for (Index c = 0; c < residual.cols(); ++c) {
-    for (const double r : residual.column_span(c)) sum += std::abs(r);
-  }
-  return sum;
+double size_of(const Grid<double>& residual, ThreadPool& threads) {
+  return sum_over_rows(residual.rows(), threads, [&](RowRange block, int) {
+    double sum = 0;
+    for (Index c = 0; c < residual.cols(); ++c) {
+      for (Index i = block.begin; i < block.end; ++i) sum += std::abs(residual(i, c));
+    }
+    return sum;
+  });
 }
 
 }  // namespace
@@ -58,19 +62,34 @@ class StructuralBooster::Engine {
   const std::vector<StructuralSlot>& slots() const { return slots_; }
 
  private:
+  /// The features in use after their weights were optimised.
+  struct Optimum {
+    bool cancelled = false;
+    bool used_up = false;  ///< the solver's steps
+    std::vector<Ranked> violators = {};
+  };
   void approach(double lambda, StructuralStage& stage);
   StructuralStop boost(double lambda, double tolerance, StructuralStage& stage);
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
   std::vector<Ranked> rank_all(double lambda);
-  std::vector<Index> begin(double lambda, bool selects);
+  std::vector<Ranked> begin(double lambda);
+  /// How far the restricted problem is solved.
+  struct Inner {
+    double tolerance;
+    int tightenings = 0;
+  };
+  Optimum optimise(double lambda, double tolerance, Inner& inner, StructuralStage& stage);
+  bool selects(double lambda) const { return penalty_.is_norm() && lambda > 0; }
+  bool is_last_round(const StructuralStage& stage) const {
+    return options_.rounds > 0 && stage.rounds >= options_.rounds;
+  }
   void certify(double lambda, StructuralStage& stage);
-  void induce(const std::vector<Ranked>& violators);
+  Index induce(const std::vector<Ranked>& violators);
   std::vector<Index> screen(double lambda) const;
-  std::vector<Ranked> violators_among(std::vector<Index>& screened, double lambda, double tolerance,
-                                      double& score);
+  std::vector<Ranked> violators_among_screened(double lambda, double tolerance, double& score);
   void include(Index candidate);
   void include_all();
-  void prune();
+  void back_prune();
   double cost(Index candidate) const {
     const auto at = static_cast<std::size_t>(candidate);
     return at < options_.cost.size() ? options_.cost[at] : 1.0;
@@ -88,6 +107,7 @@ class StructuralBooster::Engine {
   std::vector<StructuralSlot> slots_;
   std::unordered_map<Index, Grid<float>>
       owned_;                                ///< columns of chosen candidates that the pool does not store
+  std::vector<Index> screened_;              ///< what the strong rule leaves at this lambda
   std::vector<char> active_;                 ///< candidate -> in the solver
   std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
   Index design_columns_ = 0;
@@ -102,19 +122,19 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
       penalty_(penalty),
       options_(options),
       context_(context),
-      solver_(loss, penalty, options.bias, pool.candidates() > 0 && pool.stored(0).sparse, context.threads),
+      solver_(loss, penalty, options.bias, context.threads),
       scan_(pool, penalty, context.threads),
       active_(static_cast<std::size_t>(pool.candidates()), 0) {
   if (!options_.cost.empty() && static_cast<Index>(options_.cost.size()) != pool.candidates()) {
     throw InputError("there must be one cost for each candidate");
   }
-  const double without_bias = size_of(solver_.residual());
+  const double without_bias = size_of(solver_.residual(), context.threads);
   // The bias alone, as far as double precision goes: lambda_max is read off its residual.
   solver_.minimise(std::numeric_limits<double>::max(), kBiasTolerance, 300);
   solver_.polish_bias();
   if (options_.row_update) solver_.use_row_update(options_.row_update);
   if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
-  if (size_of(solver_.residual()) < kNothing * without_bias) result.lambda_max = 0;
+  if (size_of(solver_.residual(), context.threads) < kNothing * without_bias) result.lambda_max = 0;
   scanned_lambda_ = result.lambda_max;
 }
 
@@ -136,16 +156,18 @@ void StructuralBooster::Engine::include(Index candidate) {
 }
 
 /// Takes in as many as the user says; else a quarter of what is there, which keeps the number of rounds
-/// logarithmic.
-void StructuralBooster::Engine::induce(const std::vector<Ranked>& violators) {
+/// logarithmic. Returns the columns added.
+Index StructuralBooster::Engine::induce(const std::vector<Ranked>& violators) {
+  const Index before = solver_.size();
   const Index most = options_.induce > 0 ? options_.induce : std::max<Index>(5, solver_.size() / 4);
   for (Index v = 0; v < std::min<Index>(most, static_cast<Index>(violators.size())); ++v) {
     include(violators[static_cast<std::size_t>(v)].candidate);
   }
+  return solver_.size() - before;
 }
 
 /// Back-pruning: rows that returned to zero leave the solver once they outnumber a third of the others.
-void StructuralBooster::Engine::prune() {
+void StructuralBooster::Engine::back_prune() {
   Index zero = 0;
   for (Index slot = 0; slot < solver_.size(); ++slot) zero += is_zero(solver_.row(slot)) ? 1 : 0;
   if (zero <= (solver_.size() - zero) / 3 + 10) return;
@@ -171,10 +193,10 @@ std::vector<Index> StructuralBooster::Engine::screen(double lambda) const {
 /// Those of the screened candidates that are not in use and violate optimality by more than a gap within the
 /// tolerance could bear, and the largest score. The scores of all others are those of the last solution,
 /// below lambda.
-std::vector<Ranked> StructuralBooster::Engine::violators_among(std::vector<Index>& screened, double lambda,
-                                                               double tolerance, double& score) {
-  std::erase_if(screened, [&](Index j) { return active_[static_cast<std::size_t>(j)] != 0; });
-  scan_.score_some(screened, solver_.residual(), options_.cost);
+std::vector<Ranked> StructuralBooster::Engine::violators_among_screened(double lambda, double tolerance,
+                                                                        double& score) {
+  std::erase_if(screened_, [&](Index j) { return active_[static_cast<std::size_t>(j)] != 0; });
+  scan_.score_some(screened_, solver_.residual(), options_.cost);
   score = scan_.largest_inactive(active_);
   return scan_.violators((1 + tolerance) * lambda, active_);
 }
@@ -204,52 +226,53 @@ void StructuralBooster::Engine::include_all() {
   }
 }
 
-/// What is in use when a lambda begins: without selection everything, else what is not zero and the worst
-/// violators. Returns what the strong rule leaves of the others.
-std::vector<Index> StructuralBooster::Engine::begin(double lambda, bool selects) {
-  if (!selects) {
+/// What a lambda begins with: without selection everything is in use; else what is not zero, and the
+/// violators that the last solution knows of are to be induced.
+std::vector<Ranked> StructuralBooster::Engine::begin(double lambda) {
+  screened_.clear();
+  if (!selects(lambda)) {
     include_all();
     return {};
   }
-  prune();
-  std::vector<Index> screened = screen(lambda);
-  induce(scan_.violators(lambda, active_));
-  return screened;
+  back_prune();
+  screened_ = screen(lambda);
+  return scan_.violators(lambda, active_);
 }
 
+/// Optimises the weights of all features in use, and finds who violates optimality then. While nobody does,
+/// the restricted problem is solved further until the gap over the whole pool is small.
+StructuralBooster::Engine::Optimum StructuralBooster::Engine::optimise(double lambda, double tolerance,
+                                                                       Inner& inner, StructuralStage& stage) {
+  const bool screens = !screened_.empty() && !is_last_round(stage);
+  for (;; inner.tolerance *= kTightening) {
+    if (context_.monitor.cancelled()) return {.cancelled = true};
+    const ActiveSetReport report = solver_.minimise(lambda, inner.tolerance, options_.max_steps);
+    Optimum found{.used_up = !report.converged && report.steps >= options_.max_steps};
+    stage.steps += report.steps;
+    solver_.refresh_scores();
+    if (screens) found.violators = violators_among_screened(lambda, tolerance, stage.score);
+    if (!found.violators.empty()) return found;
+    certify(lambda, stage);
+    if (stage.gap <= tolerance) return found;
+    if (selects(lambda)) found.violators = scan_.violators(lambda, active_);
+    if (!found.violators.empty() || !report.converged || ++inner.tightenings > kMostTightenings) return found;
+  }
+}
+
+/// Rounds of induction and optimisation until nobody violates optimality ([DuchiSinger09], section 4).
 StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance, StructuralStage& stage) {
-  const bool selects = penalty_.is_norm() && lambda > 0;
-  double inner = (selects ? kInnerShare : 1.0) * tolerance;
-  int tightenings = 0;
-  std::vector<Index> screened = begin(lambda, selects);
+  Inner inner{(selects(lambda) ? kInnerShare : 1.0) * tolerance};
+  induce(begin(lambda));
   for (stage.rounds = 1;; ++stage.rounds) {
-    std::vector<Ranked> violators;
-    bool used_up = false;
-    for (;;) {
-      if (context_.monitor.cancelled()) return StructuralStop::cancelled;
-      const ActiveSetReport report = solver_.minimise(lambda, inner, options_.max_steps);
-      stage.steps += report.steps;
-      used_up = !report.converged && report.steps >= options_.max_steps;
-      solver_.refresh_scores();
-      const bool is_last = options_.rounds > 0 && stage.rounds >= options_.rounds;
-      if (!screened.empty() && !is_last)
-        violators = violators_among(screened, lambda, tolerance, stage.score);
-      if (!violators.empty()) break;
-      certify(lambda, stage);
-      if (stage.gap <= tolerance) break;
-      if (selects) violators = scan_.violators(lambda, active_);
-      if (!violators.empty() || !report.converged || ++tightenings > kMostTightenings) break;
-      inner *= 0.3;
-    }
+    const Optimum found = optimise(lambda, tolerance, inner, stage);
+    if (found.cancelled) return StructuralStop::cancelled;
     if (observer) observer(stage.rounds, solver_, stage.score);
-    if (violators.empty()) {
+    if (found.violators.empty()) {
       if (stage.gap <= tolerance) return StructuralStop::optimal;
-      return used_up ? StructuralStop::steps : StructuralStop::stalled;
+      return found.used_up ? StructuralStop::steps : StructuralStop::stalled;
     }
-    if (options_.rounds > 0 && stage.rounds >= options_.rounds) return StructuralStop::rounds;
-    const Index before = solver_.size();
-    induce(violators);
-    stage.induced += solver_.size() - before;
+    if (is_last_round(stage)) return StructuralStop::rounds;
+    stage.induced += induce(found.violators);
   }
 }
 
@@ -259,7 +282,7 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance,
 std::vector<Ranked> StructuralBooster::Engine::rank_all(double lambda) {
   scan_.score(solver_.residual(), options_.cost, {}, 0);
   if (penalty_.is_norm()) return scan_.violators(lambda, {});
-  if (lambda == 0 || penalty_.name() == "none") return scan_.violators(0, {});
+  if (lambda == 0 || penalty_.row_norm() == RowNorm::zero) return scan_.violators(0, {});
   const std::vector<double> slopes = solver_.slopes(lambda);
   const auto size = static_cast<std::size_t>(pool_.width() * solver_.outputs());
   for (std::size_t slot = 0; slot < slots_.size(); slot += static_cast<std::size_t>(pool_.width())) {

@@ -8,6 +8,7 @@
 #include "data/to_size.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
+#include "solve/fista_solver.hpp"
 #include "transform/symmetric_eigen.hpp"
 
 namespace sharelearn {
@@ -106,12 +107,9 @@ Cascade transfer_batch(const MultiOutputData& data, const std::vector<CompositeP
     level.report = minimise_fista(
         {design, *loss, penalty, level.phi, &out.scores}, level.increment,
         {.tolerance = cascade_options.tolerance, .max_iterations = cascade_options.max_iterations}, context);
-    std::vector<Index> all(subspace.vectors.size());
-    for (std::size_t a = 0; a < all.size(); ++a) all[a] = static_cast<Index>(a);
-    const Grid<double> before = out.scores;
-    ActiveColumns(design, all)
-        .scores(level.increment.weights, design.centred_bias(level.increment.bias, level.increment.weights),
-                &before, out.scores, context.threads);
+    ActiveColumns(design).scores(level.increment.weights,
+                                 design.centred_bias(level.increment.bias, level.increment.weights),
+                                 &out.scores, out.scores, context.threads);
     level.increment.weights = projected_back(subspace, level.increment.weights, features, data.outputs());
     level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     out.levels.push_back(std::move(level));

@@ -1,6 +1,6 @@
 #include "sharelearn/model/path_evaluator.hpp"
 
-#include "sharelearn/solve/design_problem.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn {
 

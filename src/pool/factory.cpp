@@ -198,7 +198,7 @@ FieldTable pool_fields(PoolOptions& options) {
 std::unique_ptr<Pool> make_pool(const PoolData& data, PoolOptions options, std::uint64_t seed,
                                 ThreadPool& threads) {
   const FieldTable table = pool_fields(options);
-  table.check();
+  table.check_values();
   table.fill();
   PoolData given = data;
   const auto& weights = data.weights;

@@ -236,6 +236,13 @@ void FieldTable::check() const {
   for (const Field& field : fields_) {
     if (field.is_set() && !field.applies()) throw OptionError::needing(field.name, field.needs);
   }
+  check_values();
+}
+
+void FieldTable::check_values() const {
+  for (const Field& field : fields_) {
+    if (field.is_set()) field.set(field.get());
+  }
 }
 
 void FieldTable::fill() const {

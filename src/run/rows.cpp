@@ -7,7 +7,8 @@
 namespace sharelearn {
 namespace {
 
-void add_to(std::vector<double>& left, const std::vector<double>& right) {
+template <class T>
+void add_to(std::vector<T>& left, const std::vector<T>& right) {
   for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
 }
 
@@ -86,26 +87,30 @@ RowRange RowTree::leaf(Index number) const {
   return {begin, std::min(begin + leaf_rows_, rows_)};
 }
 
-void TreeSum::close_leaf() {
-  std::vector<double> next;
+template <class T>
+void BasicTreeSum<T>::close_leaf() {
+  std::vector<T> next;
   if (!spare_.empty()) {
     next = std::move(spare_.back());
     spare_.pop_back();
   }
-  next.assign(width_, 0.0);
+  next.assign(width_, T{});
   push(std::exchange(open_, std::move(next)));
 }
 
-void TreeSum::close_empty_leaf() {
+template <class T>
+void BasicTreeSum<T>::close_empty_leaf() {
   push({});
 }
 
-void TreeSum::push(std::vector<double> sums) {
+template <class T>
+void BasicTreeSum<T>::push(std::vector<T> sums) {
   parts_.push_back({1, std::move(sums)});
   while (parts_.size() > 1 && parts_[parts_.size() - 2].leaves == parts_.back().leaves) merge_last_two();
 }
 
-void TreeSum::merge_last_two() {
+template <class T>
+void BasicTreeSum<T>::merge_last_two() {
   Part right = std::move(parts_.back());
   parts_.pop_back();
   Part& left = parts_.back();
@@ -119,17 +124,21 @@ void TreeSum::merge_last_two() {
   spare_.push_back(std::move(right.sums));
 }
 
-void TreeSum::finish(std::span<double> out) {
+template <class T>
+void BasicTreeSum<T>::finish(std::span<T> out) {
   while (parts_.size() > 1) merge_last_two();
   if (parts_.empty() || parts_.front().sums.empty()) {
     parts_.clear();
-    std::fill(out.begin(), out.end(), 0.0);
+    std::fill(out.begin(), out.end(), T{});
     return;
   }
   std::copy(parts_.front().sums.begin(), parts_.front().sums.end(), out.begin());
   spare_.push_back(std::move(parts_.front().sums));
   parts_.clear();
 }
+
+template class BasicTreeSum<double>;
+template class BasicTreeSum<float>;
 
 std::vector<double> combine_leaves(std::vector<std::vector<double>> parts) {
   if (parts.empty()) return {};

@@ -8,20 +8,26 @@
 
 namespace sharelearn {
 
-/// out = the tree's sum of what add(block, sums) adds to `sums` for each block of rows. The bits are those of
-/// sum_over_rows.
+/// out = the tree's sum of what add(leaf, sums) adds to `sums` for each leaf. The bits are those of
+/// sum_over_leaves.
 template <class Add>
-void serial_sum(Index rows, std::span<double> out, const Add& add) {
-  const RowTree tree(rows);
+void serial_sum_of_leaves(const RowTree& tree, std::span<double> out, const Add& add) {
   TreeSum sum(out.size());
-  for (Index l = 0; l < tree.leaves(); ++l) {
-    const RowRange leaf = tree.leaf(l);
-    for (Index begin = leaf.begin; begin < leaf.end; begin += kBlockRows) {
-      add(RowRange{begin, std::min(begin + kBlockRows, leaf.end)}, sum.leaf());
-    }
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    add(tree.leaf(leaf), sum.leaf());
     sum.close_leaf();
   }
   sum.finish(out);
+}
+
+/// The same with add(block, sums) for each block.
+template <class Add>
+void serial_sum(Index rows, std::span<double> out, const Add& add) {
+  serial_sum_of_leaves(RowTree(rows), out, [&](RowRange leaf, std::span<double> sums) {
+    for (Index begin = leaf.begin; begin < leaf.end; begin += kBlockRows) {
+      add(RowRange{begin, std::min(begin + kBlockRows, leaf.end)}, sums);
+    }
+  });
 }
 
 /// One number.

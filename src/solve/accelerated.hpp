@@ -80,13 +80,16 @@ class Accelerated {
 
   /// y = x + beta (x - before); the scores are linear in the weights, so no product is needed.
   void extrapolate() {
-    const auto go = [&](std::span<const double> x, std::span<const double> before, double* y) {
+    const auto go = [&](std::span<const double> x, const double* before, double* y) {
       for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] + beta_ * (x[i] - before[i]);
     };
-    go(x_.weights, before_.weights, y_.weights.data());
-    go(x_.free, before_.free, y_.free.data());
-    problem_.threads().for_each(y_.scores.cols(), [&](Index c, int) {
-      go(x_.scores.column_span(c), before_.scores.column_span(c), y_.scores.column(c));
+    go(x_.weights, before_.weights.data(), y_.weights.data());
+    go(x_.free, before_.free.data(), y_.free.data());
+    for_each_row_block(y_.scores.rows(), problem_.threads(), [&](RowRange rows, int) {
+      for (Index c = 0; c < y_.scores.cols(); ++c) {
+        go({x_.scores.column(c) + rows.begin, static_cast<std::size_t>(rows.size())},
+           before_.scores.column(c) + rows.begin, y_.scores.column(c) + rows.begin);
+      }
     });
   }
 

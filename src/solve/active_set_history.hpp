@@ -4,7 +4,7 @@
 #include <deque>
 #include <vector>
 
-#include "sharelearn/solve/active_set.hpp"
+#include "solve/active_set.hpp"
 #include "solve/anderson.hpp"
 
 namespace sharelearn {

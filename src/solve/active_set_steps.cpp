@@ -29,11 +29,13 @@ constexpr int kMostShortPasses = 60;
 /// out = a + t b, over all rows and outputs.
 void add_scaled(const Grid<double>& a, double t, const Grid<double>& b, Grid<double>& out,
                 ThreadPool& threads) {
-  threads.for_each(a.cols(), [&](Index c, int) {
-    const double* from = a.column(c);
-    const double* by = b.column(c);
-    double* to = out.column(c);
-    for (Index i = 0; i < a.stride(); ++i) to[i] = from[i] + t * by[i];
+  for_each_row_block(a.rows(), threads, [&](RowRange rows, int) {
+    for (Index c = 0; c < a.cols(); ++c) {
+      const double* from = a.column(c);
+      const double* by = b.column(c);
+      double* to = out.column(c);
+      for (Index i = rows.begin; i < rows.end; ++i) to[i] = from[i] + t * by[i];
+    }
   });
 }
 
@@ -52,8 +54,8 @@ double ActiveSetSolver::model_decrease(double lambda, const std::vector<double>&
 
 /// One model minimised. The combination of the last models' minimisers is tried first, then the way to this
 /// model's minimiser, halved until the objective falls enough.
-bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
-  metric_->extend(columns_);
+bool ActiveSetSolver::model_step(double lambda, ActiveSetReport& report) {
+  metric_->extend(columns_, threads_);
   const std::vector<double> lambda_of = lambdas(lambda);
   std::vector<double> u = weights_;
   ModelOptions options;
@@ -87,8 +89,8 @@ bool ActiveSetSolver::step(double lambda, ActiveSetReport& report) {
 
 SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
   const bool factored = pattern(lambda) != ZeroPattern::nothing ||
-                        columns_.size() * columns_.size() <= kWorthFactors * loss_.rows();
-  if (factored) metric_->extend(columns_);
+                        columns_.columns() * columns_.columns() <= kWorthFactors * loss_.rows();
+  if (factored) metric_->extend(columns_, threads_);
   const std::vector<double> lambda_of = lambdas(lambda);
   return support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_,
                               lambda_of, gradient_, weights_},
@@ -99,7 +101,7 @@ SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
 /// model does. Near the optimum that is the distance to it in an exponential tail, and twice the distance
 /// where the loss is as good as quadratic. No loss is negative.
 double ActiveSetSolver::newton_gap(double lambda) {
-  if (rows_) refresh_metric();
+  if (row_update_) refresh_metric();
   const SupportStep newton = solve_newton(lambda, kGapAccuracy);
   double promised = newton.left;
   for (std::size_t at = 0; at < newton.by.size(); ++at) promised -= gradient_[at] * newton.by[at];
@@ -130,7 +132,7 @@ bool ActiveSetSolver::newton_step(double lambda, double accuracy) {
 }
 
 /// First-order steps, kept if they lower the objective.
-void ActiveSetSolver::glide_on(double lambda, int steps) {
+void ActiveSetSolver::take_burst(double lambda, int steps) {
   const std::vector<double> lambda_of = lambdas(lambda);
   std::vector<double> to =
       fista_burst({loss_, penalty_, columns_, lambda_of, threads_}, steps, weights_, scores_);
@@ -173,7 +175,7 @@ void ActiveSetSolver::set_direction(std::span<const double> to) {
   std::vector<double> by(to.size());
   for (std::size_t at = 0; at < to.size(); ++at) by[at] = to[at] - weights_[at];
   direction_.fill(0);
-  columns_.combine(by, direction_);
+  columns_.add_product(by, direction_, threads_);
 }
 
 /// Goes to `weights`, whose scores are t times the direction away, if all is finite there and the objective
@@ -220,8 +222,9 @@ void ActiveSetSolver::update_row(Index column, double lambda) {
   const auto first = static_cast<std::size_t>(column * outputs());
   const std::span<double> row(weights_.data() + first, static_cast<std::size_t>(outputs()));
   const std::vector<double> before(row.begin(), row.end());
-  rows_->update(
-      {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]}, row);
+  row_update_->update({loss_, columns_, scores_, residual_, column,
+                       lambda * cost_[static_cast<std::size_t>(column)], threads_},
+                      row);
   std::vector<double> by(weights_.size(), 0.0);
   bool moved = false;
   for (std::size_t c = 0; c < row.size(); ++c) {
@@ -229,10 +232,10 @@ void ActiveSetSolver::update_row(Index column, double lambda) {
     moved = moved || by[first + c] != 0;
   }
   if (!moved) return;
-  columns_.combine(by, scores_);
+  columns_.add_product(by, scores_, threads_);
   loss_value_ = evaluate(loss_, scores_, &residual_, threads_);
   gradient_valid_ = false;
-  rows_->scores_changed();
+  row_update_->scores_changed();
   if (std::isfinite(loss_value_) && all_finite(row)) return;
   std::copy(before.begin(), before.end(), row.begin());
   refresh_scores();
@@ -240,24 +243,24 @@ void ActiveSetSolver::update_row(Index column, double lambda) {
 
 void ActiveSetSolver::update_rows_together(double lambda) {
   std::vector<double> moved = weights_;
-  for (Index column = 0; column < columns_.size(); ++column) {
-    rows_->update(
-        {loss_, columns_, scores_, residual_, column, lambda * cost_[static_cast<std::size_t>(column)]},
-        {moved.data() + column * outputs(), static_cast<std::size_t>(outputs())});
+  for (Index column = 0; column < columns_.columns(); ++column) {
+    row_update_->update({loss_, columns_, scores_, residual_, column,
+                         lambda * cost_[static_cast<std::size_t>(column)], threads_},
+                        {moved.data() + column * outputs(), static_cast<std::size_t>(outputs())});
   }
   set_direction(moved);
   move(1, moved, lambda, std::numeric_limits<double>::infinity());
-  rows_->scores_changed();
+  row_update_->scores_changed();
 }
 
 /// The paper's inner loop: every active row once; importance weights are taken anew after each row, or after
 /// all.
 bool ActiveSetSolver::cycle(double lambda) {
   const double here = objective(lambda);
-  if (rows_->together()) {
+  if (row_update_->together()) {
     update_rows_together(lambda);
   } else {
-    for (Index column = 0; column < columns_.size(); ++column) update_row(column, lambda);
+    for (Index column = 0; column < columns_.columns(); ++column) update_row(column, lambda);
   }
   last_decrease_ = std::max(here - objective(lambda), 0.0);
   return here - objective(lambda) > kRounding * std::abs(here);

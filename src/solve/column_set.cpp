@@ -1,109 +1,166 @@
-#include "sharelearn/solve/column_set.hpp"
+#include "solve/column_set.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <functional>
 
+#include "data/to_size.hpp"
 #include "kernels/panel.hpp"
+#include "kernels/panel_products.hpp"
+#include "run/serial_sum.hpp"
 
 namespace sharelearn {
 namespace {
 
-constexpr Index kPieceRows = 8192;
-/// Floats of a panel of rows that is turned by rows for the Gram matrices: 16 MB.
-constexpr Index kTurnedFloats = Index{4} << 20;
+/// Floats of the partial sums of Gram matrices that are computed together: 64 MB.
+constexpr Index kGramFloats = Index{1} << 24;
+/// Columns that one thread transposes at a time.
+constexpr Index kTransposedColumns = 16;
 
-struct Pieces {
-  Index count;
-  Index rows_each;
+/// Columns of a block of rows, by rows: Gram matrices of their rows from `first` on.
+struct GramBlock {
+  const float* by_rows;
+  Index stride, first, columns;
 };
 
-Pieces pieces_of(Index rows, Index most) {
-  const Index count = std::clamp<Index>((rows + kPieceRows - 1) / kPieceRows, 1, most);
-  const Index panels = (rows + kernels::kPanelRows - 1) / kernels::kPanelRows;
-  return {count, (panels + count - 1) / count * kernels::kPanelRows};
+/// gram += the pair's rows of one block, from pair.rows[next] on; the block's columns are given by rows.
+void add_rows_of(const ColumnSet::WeightedRows& pair, RowRange block, std::size_t& next, const GramBlock& x,
+                 AlignedVector<float>& scratch, float* gram) {
+  scratch.resize(to_size(kernels::kGramRows * x.stride));
+  for (std::vector<std::uint32_t> local;; next += local.size()) {
+    local.clear();
+    for (std::size_t a = next; a < pair.rows.size() && std::ssize(local) < kernels::kGramRows; ++a) {
+      if (static_cast<Index>(pair.rows[a]) >= block.end) break;
+      local.push_back(pair.rows[a] - static_cast<std::uint32_t>(block.begin));
+    }
+    if (local.empty()) return;
+    kernels::panel_gram(x.by_rows, x.stride, local.data(), pair.weights.data() + next, std::ssize(local),
+                        x.first, x.columns, scratch.data(), gram, x.stride);
+  }
 }
 
-/// Calls body(begin, rows) for the panels of a piece.
-template <class Body>
-void for_panels(Index piece, Pieces pieces, Index rows, Body body) {
-  const Index end = std::min(rows, (piece + 1) * pieces.rows_each);
-  for (Index begin = piece * pieces.rows_each; begin < end; begin += kernels::kPanelRows) {
-    body(begin, std::min(kernels::kPanelRows, end - begin));
-  }
+bool is_zero(const double* weights, Index outputs) {
+  return std::all_of(weights, weights + outputs, [](double w) { return w == 0; });
 }
 
 }  // namespace
 
+ColumnSet::ColumnSet(const Grid<float>& x, Index columns) : tree_(x.rows()) {
+  for (Index j = 0; j < columns; ++j) add(x.column(j));
+}
+
 void ColumnSet::add(const float* dense) {
+  views_.push_back({dense});
   dense_.push_back(dense);
 }
 
 void ColumnSet::add(std::span<const std::uint32_t> rows, std::span<const float> values) {
-  sparse_ = true;
-  entries_.push_back({rows, values});
+  View view{values.data(), rows.data()};
+  for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
+    const auto from = rows.begin() + (leaf == 0 ? 0 : view.start.back());
+    const auto first = static_cast<std::uint32_t>(tree_.leaf(leaf).begin);
+    view.start.push_back(
+        static_cast<std::uint32_t>(std::lower_bound(from, rows.end(), first) - rows.begin()));
+  }
+  view.start.push_back(static_cast<std::uint32_t>(rows.size()));
+  views_.push_back(std::move(view));
+  dense_.push_back(nullptr);
+}
+
+void ColumnSet::add(const Matrix& x, Index column) {
+  if (x.is_sparse()) return add(x.sparse().column_rows(column), x.sparse().column_values(column));
+  add(x.dense().column(column));
 }
 
 void ColumnSet::keep(std::span<const Index> columns) {
+  std::vector<View> views;
   std::vector<const float*> dense;
-  std::vector<Entries> entries;
   for (const Index j : columns) {
-    const auto at = static_cast<std::size_t>(j);
-    if (sparse_) {
-      entries.push_back(entries_[at]);
-    } else {
-      dense.push_back(dense_[at]);
-    }
+    views.push_back(std::move(views_[to_size(j)]));
+    dense.push_back(dense_[to_size(j)]);
   }
+  views_ = std::move(views);
   dense_ = std::move(dense);
-  entries_ = std::move(entries);
 }
 
-void ColumnSet::dots(const Grid<double>& residual, std::vector<double>& sums) const {
-  const Index outputs = residual.cols();
-  const auto numbers = static_cast<std::size_t>(size() * outputs);
-  sums.assign(numbers, 0.0);
-  if (sparse_) return dots_sparse(residual, sums);
-  const Pieces pieces = pieces_of(rows_, rows_);
-  std::vector<double> part(numbers * static_cast<std::size_t>(pieces.count), 0.0);
-  threads_.for_each(pieces.count, [&](Index piece, int) {
-    double* out = part.data() + static_cast<std::size_t>(piece) * numbers;
-    for_panels(piece, pieces, rows_, [&](Index begin, Index rows) {
-      kernels::panel_dots(dense_.data(), size(), begin, rows, residual.data(), residual.stride(), outputs,
-                          out);
-    });
-  });
-  for (std::size_t at = 0; at < part.size(); ++at) sums[at % numbers] += part[at];
+/// Leaves begin at known entries; rows within one are searched for.
+ColumnSet::Entries ColumnSet::entries_of(const View& view, RowRange rows) const {
+  const Index leaf_rows = tree_.leaf(0).size();
+  const auto position = [&](Index row) {
+    if (row == tree_.rows()) return view.start.back();
+    const Index leaf = row / leaf_rows;
+    const std::uint32_t first = view.start[to_size(leaf)], last = view.start[to_size(leaf + 1)];
+    if (row == leaf * leaf_rows) return first;
+    return static_cast<std::uint32_t>(
+        std::lower_bound(view.rows + first, view.rows + last, static_cast<std::uint32_t>(row)) - view.rows);
+  };
+  return {position(rows.begin), position(rows.end)};
 }
 
 template <class Body>
-void ColumnSet::for_entries(Index j, Body body) const {
-  if (sparse_) {
-    const Entries& column = entries_[static_cast<std::size_t>(j)];
-    for (std::size_t e = 0; e < column.rows.size(); ++e) {
-      body(static_cast<Index>(column.rows[e]), static_cast<double>(column.values[e]));
+void ColumnSet::for_entries(Index j, RowRange rows, Body body) const {
+  const View& view = views_[to_size(j)];
+  if (view.rows == nullptr) {
+    for (Index i = rows.begin; i < rows.end; ++i) body(i, static_cast<double>(view.values[i]));
+    return;
+  }
+  const Entries entries = entries_of(view, rows);
+  for (std::uint32_t e = entries.begin; e < entries.end; ++e) {
+    body(static_cast<Index>(view.rows[e]), static_cast<double>(view.values[e]));
+  }
+}
+
+void ColumnSet::add_scores(RowRange rows, ColumnValues<const double> weights,
+                           RowValues<double> scores) const {
+  const Index k = scores.outputs;
+  std::vector<const float*> dense;
+  std::vector<double> of_dense;
+  dense.reserve(views_.size());
+  of_dense.reserve(views_.size() * to_size(k));
+  for (Index j = 0; j < columns(); ++j) {
+    const double* w = weights.data + j * weights.stride;
+    if (is_zero(w, k)) continue;
+    if (dense_[to_size(j)] != nullptr) {
+      dense.push_back(dense_[to_size(j)]);
+      of_dense.insert(of_dense.end(), w, w + k);
+      continue;
     }
-  } else {
-    const float* x = dense_[static_cast<std::size_t>(j)];
-    for (Index i = 0; i < rows_; ++i) body(i, static_cast<double>(x[i]));
+    for (Index c = 0; c < k; ++c) {
+      double* s = scores.data + c * scores.stride - rows.begin;
+      if (w[c] != 0) for_entries(j, rows, [&](Index i, double x) { s[i] += w[c] * x; });
+    }
+  }
+  kernels::add_products({dense.data(), std::ssize(dense), rows.begin, rows.size()}, of_dense.data(), k, k,
+                        scores.data, scores.stride);
+}
+
+void ColumnSet::add_gradient(RowRange rows, ColumnRange columns, RowValues<const double> residual,
+                             ColumnValues<double> sums) const {
+  for (Index j = columns.begin; j < columns.end;) {
+    double* out = sums.data + (j - columns.begin) * sums.stride;
+    Index dense = 0;  // columns in a row
+    while (j + dense < columns.end && dense_[to_size(j + dense)] != nullptr) ++dense;
+    if (dense > 0) {
+      kernels::add_correlations({dense_.data() + j, dense, rows.begin, rows.size()}, residual.data,
+                                residual.stride, residual.outputs, out, sums.stride);
+      j += dense;
+      continue;
+    }
+    for (Index c = 0; c < residual.outputs; ++c) {
+      const double* r = residual.data + c * residual.stride - rows.begin;
+      double sum = out[c];  // one after the other, however the rows of a leaf are cut
+      for_entries(j, rows, [&](Index i, double x) { sum += x * r[i]; });
+      out[c] = sum;
+    }
+    ++j;
   }
 }
 
 void ColumnSet::dots_of(Index j, const Grid<double>& residual, std::span<double> sums) const {
-  std::fill(sums.begin(), sums.end(), 0.0);
-  if (!sparse_) {
-    const float* const column[1] = {dense_[static_cast<std::size_t>(j)]};
-    for_panels(0, {1, (rows_ + kernels::kPanelRows - 1) / kernels::kPanelRows * kernels::kPanelRows}, rows_,
-               [&](Index begin, Index rows) {
-                 kernels::panel_dots(column, 1, begin, rows, residual.data(), residual.stride(),
-                                     residual.cols(), sums.data());
-               });
-    return;
-  }
-  for (Index c = 0; c < residual.cols(); ++c) {
-    const double* r = residual.column(c);
-    double& sum = sums[static_cast<std::size_t>(c)];
-    for_entries(j, [&](Index i, double x) { sum += x * r[i]; });
-  }
+  serial_sum(rows(), sums, [&](RowRange block, std::span<double> out) {
+    add_gradient(block, {j, j + 1}, rows_of(residual, block), {out.data(), residual.cols()});
+  });
 }
 
 void ColumnSet::signed_dots_of(Index j, const Grid<double>& rising, const Grid<double>& falling,
@@ -111,164 +168,107 @@ void ColumnSet::signed_dots_of(Index j, const Grid<double>& rising, const Grid<d
   for (Index c = 0; c < rising.cols(); ++c) {
     const double* up = rising.column(c);
     const double* down = falling.column(c);
-    double with = 0, against = 0;
-    for_entries(j, [&](Index i, double x) {
-      const double high = std::max(x, 0.0), low = std::max(-x, 0.0);
-      with += high * up[i] + low * down[i];
-      against += high * down[i] + low * up[i];
+    double both[2];
+    serial_sum_of_leaves(tree_, both, [&](RowRange leaf, std::span<double> out) {
+      double with = 0, against = 0;
+      for_entries(j, leaf, [&](Index i, double x) {
+        const double high = std::max(x, 0.0), low = std::max(-x, 0.0);
+        with += high * up[i] + low * down[i];
+        against += high * down[i] + low * up[i];
+      });
+      out[0] = with;
+      out[1] = against;
     });
-    plus[static_cast<std::size_t>(c)] = with;
-    minus[static_cast<std::size_t>(c)] = against;
+    plus[to_size(c)] = both[0];
+    minus[to_size(c)] = both[1];
   }
 }
 
 double ColumnSet::largest_of(Index j) const {
   double largest = 0;
-  for_entries(j, [&](Index, double x) { largest = std::max(largest, std::abs(x)); });
+  for_entries(j, {0, rows()}, [&](Index, double x) { largest = std::max(largest, std::abs(x)); });
   return largest;
 }
 
 double ColumnSet::largest_row_sum() const {
-  std::vector<double> sums(static_cast<std::size_t>(rows_), 0.0);
-  for (Index j = 0; j < size(); ++j) {
-    for_entries(j, [&](Index i, double x) { sums[static_cast<std::size_t>(i)] += std::abs(x); });
+  std::vector<double> sums(to_size(rows()), 0.0);
+  for (Index j = 0; j < columns(); ++j) {
+    for_entries(j, {0, rows()}, [&](Index i, double x) { sums[to_size(i)] += std::abs(x); });
   }
   return *std::max_element(sums.begin(), sums.end());
 }
 
-void ColumnSet::dots_sparse(const Grid<double>& residual, std::vector<double>& sums) const {
-  const Index outputs = residual.cols();
-  threads_.for_each(size(), [&](Index j, int) {
-    const Entries& column = entries_[static_cast<std::size_t>(j)];
-    for (Index c = 0; c < outputs; ++c) {
-      const double* r = residual.column(c);
-      double sum = 0;
-      for (std::size_t e = 0; e < column.rows.size(); ++e) {
-        sum += static_cast<double>(column.values[e]) * r[column.rows[e]];
-      }
-      sums[static_cast<std::size_t>(j * outputs + c)] = sum;
-    }
-  });
-}
-
-void ColumnSet::combine(std::span<const double> weights, Grid<double>& scores) const {
-  if (sparse_) return combine_sparse(weights, scores);
-  const Index outputs = scores.cols();
-  std::vector<const float*> used;
-  std::vector<double> used_weights;
-  for (Index j = 0; j < size(); ++j) {
-    const auto row =
-        weights.subspan(static_cast<std::size_t>(j * outputs), static_cast<std::size_t>(outputs));
-    if (std::all_of(row.begin(), row.end(), [](double w) { return w == 0; })) continue;
-    used.push_back(dense_[static_cast<std::size_t>(j)]);
-    used_weights.insert(used_weights.end(), row.begin(), row.end());
-  }
-  if (used.empty()) return;
-  const Pieces pieces = pieces_of(rows_, rows_);
-  threads_.for_each(pieces.count, [&](Index piece, int) {
-    for_panels(piece, pieces, rows_, [&](Index begin, Index rows) {
-      kernels::panel_combine(used.data(), static_cast<Index>(used.size()), begin, rows, used_weights.data(),
-                             outputs, scores.data(), scores.stride());
+std::vector<double> ColumnSet::squares(std::span<const double> weight, ThreadPool& threads) const {
+  std::vector<double> sums(views_.size());
+  threads.for_each(columns(), [&](Index j, int) {
+    serial_sum_of_leaves(tree_, {&sums[to_size(j)], 1}, [&](RowRange leaf, std::span<double> out) {
+      double own = 0;
+      for_entries(j, leaf, [&](Index i, double x) { own += x * x * weight[to_size(i)]; });
+      out[0] = own;
     });
-  });
-}
-
-void ColumnSet::combine_sparse(std::span<const double> weights, Grid<double>& scores) const {
-  const Index outputs = scores.cols();
-  threads_.for_each(outputs, [&](Index c, int) {
-    double* s = scores.column(c);
-    for (Index j = 0; j < size(); ++j) {
-      const double w = weights[static_cast<std::size_t>(j * outputs + c)];
-      if (w == 0) continue;
-      const Entries& column = entries_[static_cast<std::size_t>(j)];
-      for (std::size_t e = 0; e < column.rows.size(); ++e) {
-        s[column.rows[e]] += w * static_cast<double>(column.values[e]);
-      }
-    }
-  });
-}
-
-std::vector<double> ColumnSet::squares(std::span<const double> weight) const {
-  std::vector<double> sums(static_cast<std::size_t>(size()));
-  threads_.for_each(size(), [&](Index j, int) {
-    double sum = 0;
-    for_entries(j, [&](Index i, double x) { sum += x * x * weight[static_cast<std::size_t>(i)]; });
-    sums[static_cast<std::size_t>(j)] = sum;
   });
   return sums;
 }
 
+/// Blocks of rows are transposed once for all pairs of a batch, and a pair takes its own rows of them.
+/// Batches bound the memory of the partial sums.
 void ColumnSet::weighted_grams(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
-                               Index stride) const {
-  if (first >= size()) return;
-  if (sparse_) {
-    grams_sparse(pairs, first, gram, stride);
-  } else {
-    grams_dense(pairs, first, gram, stride);
-  }
-}
-
-/// Panels of rows are turned by rows once for all pairs; a pair takes its own rows of the panel.
-void ColumnSet::grams_dense(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
-                            Index stride) const {
-  const Index floats = (size() + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
-  const Index panel_rows = std::min(rows_, std::max<Index>(kTurnedFloats / floats, 1024));
-  AlignedVector<float> turned(static_cast<std::size_t>(panel_rows * floats), 0.0F);
-  std::vector<AlignedVector<float>> scratch(static_cast<std::size_t>(threads_.size()));
-  for (Index begin = 0; begin < rows_; begin += panel_rows) {
-    const Index end = std::min(rows_, begin + panel_rows);
-    transpose_panel(begin, end, floats, turned.data());
-    threads_.for_each(static_cast<Index>(pairs.size()), [&](Index p, int worker) {
-      const WeightedRows& pair = pairs[static_cast<std::size_t>(p)];
-      auto& own = scratch[static_cast<std::size_t>(worker)];
-      own.resize(static_cast<std::size_t>(kernels::kGramRows * floats));
-      auto from = std::lower_bound(pair.rows.begin(), pair.rows.end(), static_cast<std::uint32_t>(begin));
-      const auto last = std::lower_bound(from, pair.rows.end(), static_cast<std::uint32_t>(end));
-      std::vector<std::uint32_t> local;
-      for (; from != last; from += static_cast<std::ptrdiff_t>(local.size())) {
-        local.assign(from, from + std::min<std::ptrdiff_t>(kernels::kGramRows, last - from));
-        for (std::uint32_t& row : local) row -= static_cast<std::uint32_t>(begin);
-        kernels::panel_gram(turned.data(), floats, local.data(),
-                            pair.weights.data() + (from - pair.rows.begin()),
-                            static_cast<Index>(local.size()), first, size(), own.data(),
-                            gram[static_cast<std::size_t>(p)], stride);
+                               Index stride, ThreadPool& threads) const {
+  if (first >= columns()) return;
+  const Index floats = (columns() + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
+  const Index numbers = (columns() - first) * floats;
+  const Index parts = std::bit_width(to_size(tree_.leaves())) + 1;
+  const Index batch = std::max<Index>(kGramFloats / (numbers * parts), threads.size());
+  AlignedVector<float> transposed(to_size(kBlockRows * floats), 0.0F);
+  const GramBlock x{transposed.data(), floats, first, columns()};
+  std::vector<AlignedVector<float>> scratch(to_size(threads.size()));
+  for (Index begin = 0; begin < std::ssize(pairs); begin += batch) {
+    const Index count = std::min(batch, std::ssize(pairs) - begin);
+    std::vector<BasicTreeSum<float>> sums(to_size(count), BasicTreeSum<float>(to_size(numbers)));
+    std::vector<std::size_t> next(to_size(count), 0);
+    for (Index leaf = 0; leaf < tree_.leaves(); ++leaf) {
+      const RowRange rows = tree_.leaf(leaf);
+      for (Index from = rows.begin; from < rows.end; from += kBlockRows) {
+        const RowRange block{from, std::min(from + kBlockRows, rows.end)};
+        transpose(block, floats, transposed.data(), threads);
+        threads.for_each(count, [&](Index p, int worker) {
+          // The kernel counts rows of the matrix from 0 on, the sums from `first` on.
+          add_rows_of(pairs[to_size(begin + p)], block, next[to_size(p)], x, scratch[to_size(worker)],
+                      sums[to_size(p)].leaf().data() - first * floats);
+        });
+      }
+      threads.for_each(count, [&](Index p, int) { sums[to_size(p)].close_leaf(); });
+    }
+    threads.for_each(count, [&](Index p, int) {
+      std::vector<float> total(to_size(numbers));
+      sums[to_size(p)].finish(total);
+      for (Index j = first; j < columns(); ++j) {
+        const auto from = total.begin() + (j - first) * floats;
+        float* out = gram[to_size(begin + p)] + j * stride;
+        std::transform(from, from + j + 1, out, out, std::plus<>());
       }
     });
   }
 }
 
-/// Rows [begin, end) of all columns, by rows, `floats` each.
-void ColumnSet::transpose_panel(Index begin, Index end, Index floats, float* out) const {
+/// Rows of all columns, by rows, `stride` floats each.
+void ColumnSet::transpose(RowRange rows, Index stride, float* out, ThreadPool& threads) const {
   constexpr Index tile = 64;
-  const Index tiles = (end - begin + tile - 1) / tile;
-  threads_.for_each(tiles, [&](Index which, int) {
-    const Index from = begin + which * tile, to = std::min(end, from + tile);
-    for (Index j = 0; j < size(); ++j) {
-      const float* x = dense_[static_cast<std::size_t>(j)];
-      for (Index i = from; i < to; ++i) out[(i - begin) * floats + j] = x[i];
+  const Index pieces = (columns() + kTransposedColumns - 1) / kTransposedColumns;
+  threads.for_each(pieces, [&](Index piece, int) {
+    const Index first = piece * kTransposedColumns, last = std::min(first + kTransposedColumns, columns());
+    for (Index from = 0; from < rows.size(); from += tile) {
+      const Index to = std::min(from + tile, rows.size());
+      for (Index j = first; j < last; ++j) {
+        const float* x = dense_[to_size(j)];
+        for (Index i = from; i < to; ++i) out[i * stride + j] = x != nullptr ? x[rows.begin + i] : 0.0F;
+      }
     }
-  });
-}
-
-void ColumnSet::grams_sparse(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
-                             Index stride) const {
-  std::vector<std::vector<float>> scattered(static_cast<std::size_t>(threads_.size()));
-  threads_.for_each(static_cast<Index>(pairs.size()) * (size() - first), [&](Index piece, int worker) {
-    const auto p = static_cast<std::size_t>(piece / (size() - first));
-    const Index j = first + piece % (size() - first);
-    std::vector<float>& own = scattered[static_cast<std::size_t>(worker)];
-    own.assign(static_cast<std::size_t>(rows_), 0.0F);
-    for (std::size_t a = 0; a < pairs[p].rows.size(); ++a) own[pairs[p].rows[a]] = pairs[p].weights[a];
-    std::vector<float> product(static_cast<std::size_t>(rows_), 0.0F);
-    for_entries(j, [&](Index i, double x) {
-      product[static_cast<std::size_t>(i)] = static_cast<float>(x) * own[static_cast<std::size_t>(i)];
-    });
-    for (Index l = 0; l <= j; ++l) {
-      double sum = 0;
-      for_entries(l, [&](Index i, double x) {
-        sum += x * static_cast<double>(product[static_cast<std::size_t>(i)]);
+    for (Index j = first; j < last; ++j) {
+      if (dense_[to_size(j)] != nullptr) continue;
+      for_entries(j, rows, [&](Index i, double value) {
+        out[(i - rows.begin) * stride + j] = static_cast<float>(value);
       });
-      gram[p][j * stride + l] += static_cast<float>(sum);
     }
   });
 }

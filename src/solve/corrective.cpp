@@ -1,9 +1,8 @@
-#include "sharelearn/solve/corrective.hpp"
-
 #include <cmath>
 #include <numeric>
 
 #include "solve/corrective_parts.hpp"
+#include "solve/corrective_solver.hpp"
 #include "solve/line_search.hpp"
 
 namespace sharelearn {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sharelearn/solve/corrective.hpp"
+#include "solve/corrective_solver.hpp"
 
 namespace sharelearn::corrective {
 

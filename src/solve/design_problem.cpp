@@ -1,154 +1,127 @@
-#include "sharelearn/solve/design_problem.hpp"
+#include "solve/design_problem.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "kernels/kernels.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 namespace {
 
-/// Partial gradients are kept a piece; a piece is a fixed run of blocks, and there are never more than this
-/// many.
-constexpr Index kMostPieces = 64;
-
-/// Rows that advance() carries through all its steps: with 26 outputs their scores and residuals take 160 KB.
+/// Rows that advance() carries through all its steps: with 26 outputs their scores and residuals take 100 KB.
 constexpr Index kCachedRows = 256;
 
-Index blocks_per_piece(Index blocks) {
-  return (blocks + kMostPieces - 1) / kMostPieces;
+/// Every row's scores = bias; an empty bias is zero.
+void fill_rows(RowRange rows, std::span<const double> bias, RowValues<double> scores) {
+  for (Index c = 0; c < scores.outputs; ++c) {
+    std::fill_n(scores.data + c * scores.stride, rows.size(),
+                bias.empty() ? 0.0 : bias[static_cast<std::size_t>(c)]);
+  }
 }
 
 }  // namespace
 
 DesignProblem::DesignProblem(const Grid<float>& x, Index columns, const Loss& loss, bool bias,
                              const SmoothPenalty& penalty, ThreadPool& threads)
-    : dense_(&x), columns_(columns), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
+    : dense_(&x),
+      columns_(columns),
+      x_(std::make_shared<const ColumnSet>(x, columns)),
+      loss_(loss),
+      bias_(bias),
+      penalty_(penalty),
+      threads_(threads) {}
 
 DesignProblem::DesignProblem(const LocalColumns& x, const Loss& loss, bool bias, const SmoothPenalty& penalty,
                              ThreadPool& threads)
-    : local_(&x), columns_(x.columns()), loss_(loss), bias_(bias), penalty_(penalty), threads_(threads) {}
+    : local_(&x),
+      columns_(x.columns()),
+      x_(std::shared_ptr<const ColumnOperator>(), &x),
+      loss_(loss),
+      bias_(bias),
+      penalty_(penalty),
+      threads_(threads) {}
 
 void DesignProblem::scores(std::span<const double> w, Grid<double>& out) const {
-  const auto split = static_cast<std::size_t>(columns_ * outputs());
-  if (dense_) return linear_scores(*dense_, w.first(split), w.subspan(split), out, threads_);
-  for (Index c = 0; c < outputs(); ++c) {
-    const auto column = out.column_span(c);
-    std::fill(column.begin(), column.end(), bias_ ? w[split + static_cast<std::size_t>(c)] : 0.0);
-  }
-  local_->add_scores(w.first(split), out, threads_);
+  for_each_row_block(rows(), threads_,
+                     [&](RowRange block, int) { fill_rows(block, bias_of(w), rows_of(out, block)); });
+  x_->add_product(w.first(w.size() - bias_of(w).size()), out, threads_);
 }
 
-/// sums += X' r (and the column sums of r for the bias) over one block of rows, r's row 0 being the block's
-/// first.
-void DesignProblem::add_gradient(RowRange range, const double* r, Index stride,
-                                 std::vector<double>& sums) const {
-  const Index k = outputs();
-  kernels::correlate(kernels::Block<float>{dense_->data() + range.begin, dense_->stride(), columns_},
-                     kernels::Block<double>{r, stride, k}, range.size(), sums.data());
-  if (!bias_) return;
-  for (Index c = 0; c < k; ++c) {
-    sums[static_cast<std::size_t>(columns_ * k + c)] += kernels::sum(r + c * stride, range.size());
-  }
-}
-
-/// out = sum of what `visit` adds to `sums` for each block, in an order that the threads do not change. It
-/// gets a block of `scratch_columns` columns to work in.
-template <class Visit>
-void DesignProblem::sum_over_rows(std::span<double> out, Index scratch_columns, const Visit& visit) const {
-  const Index blocks = blocks_of(rows());
-  const Index run = blocks_per_piece(blocks);
-  const Index pieces = (blocks + run - 1) / run;
-  std::vector<std::vector<double>> partial(static_cast<std::size_t>(pieces));
-  threads_.for_each(pieces, [&](Index piece, int) {
-    auto& sums = partial[static_cast<std::size_t>(piece)];
-    sums.assign(out.size(), 0.0);
-    Grid<double> scratch(kBlockRows, scratch_columns);
-    for (Index block = piece * run; block < std::min(blocks, (piece + 1) * run); ++block) {
-      visit(block_range(block, rows()), scratch, sums);
-    }
-  });
-  std::fill(out.begin(), out.end(), 0.0);
-  for (const auto& sums : partial) {
-    for (std::size_t v = 0; v < out.size(); ++v) out[v] += sums[v];
+/// sums += X' r (and the column sums of r for the bias) over the rows of a block.
+void DesignProblem::add_gradient(RowRange rows, RowValues<const double> residual,
+                                 std::span<double> sums) const {
+  x_->add_gradient(rows, {0, columns_}, residual, {sums.data(), residual.outputs});
+  for (Index c = 0; bias_ && c < residual.outputs; ++c) {
+    sums[static_cast<std::size_t>(columns_ * residual.outputs + c)] +=
+        kernels::sum(residual.data + c * residual.stride, rows.size());
   }
 }
 
 void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out) const {
-  if (local_) {
-    const auto split = static_cast<std::size_t>(columns_ * outputs());
-    local_->gradient(residual, out.first(split), threads_);
-    for (Index c = 0; bias_ && c < outputs(); ++c) {
-      out[split + static_cast<std::size_t>(c)] = kernels::sum(residual.column(c), rows());
+  const auto split = static_cast<std::size_t>(columns_ * outputs());
+  x_->transposed_product(residual, out.first(split), threads_);
+  if (!bias_) return;
+  sum_over_rows(rows(), threads_, out.subspan(split), [&](RowRange block, std::span<double> sums, int) {
+    for (Index c = 0; c < outputs(); ++c) {
+      sums[static_cast<std::size_t>(c)] += kernels::sum(residual.column(c) + block.begin, block.size());
     }
-    return;
-  }
-  sum_over_rows(out, 0, [&](RowRange range, Grid<double>&, std::vector<double>& sums) {
-    add_gradient(range, residual.data() + range.begin, residual.stride(), sums);
   });
 }
 
+/// Local columns are passed over twice, all rows for the scores and then group by group for the gradient.
 double DesignProblem::advance(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
                               Grid<double>& residual, std::span<double> gradient) const {
-  if (local_) return advance_local(from, v, to, residual, gradient);
-  const Index k = outputs();
-  const auto split = static_cast<std::size_t>(columns_ * k);
-  std::vector<double> losses(static_cast<std::size_t>(blocks_of(rows())), 0.0);
-  sum_over_rows(gradient, 0, [&](RowRange block, Grid<double>&, std::vector<double>& sums) {
+  const auto start = [&](RowRange rows) {
+    for (Index c = 0; c < outputs(); ++c) {
+      const double bias = bias_ ? bias_of(v)[static_cast<std::size_t>(c)] : 0.0;
+      std::transform(from.column(c) + rows.begin, from.column(c) + rows.end, to.column(c) + rows.begin,
+                     [bias](double score) { return score + bias; });
+    }
+  };
+  if (local_) {
+    for_each_row_block(rows(), threads_, [&](RowRange block, int) { start(block); });
+    x_->add_product(v.first(v.size() - bias_of(v).size()), to, threads_);
+    const double loss = evaluate(loss_, to, &residual, threads_);
+    DesignProblem::gradient(residual, gradient);
+    return loss;
+  }
+  std::vector<double> all(gradient.size() + 1);  // and the loss
+  sum_over_rows(rows(), threads_, all, [&](RowRange block, std::span<double> sums, int) {
     for (Index begin = block.begin; begin < block.end; begin += kCachedRows) {
       const RowRange range{begin, std::min(begin + kCachedRows, block.end)};
-      for (Index c = 0; c < k; ++c) {
-        const double bias = bias_ ? v[split + static_cast<std::size_t>(c)] : 0.0;
-        std::transform(from.column(c) + range.begin, from.column(c) + range.end, to.column(c) + range.begin,
-                       [bias](double score) { return score + bias; });
-      }
-      kernels::multiply_add({dense_->data() + range.begin, dense_->stride(), columns_}, v.data(), k,
-                            range.size(), to.data() + range.begin, to.stride());
-      losses[static_cast<std::size_t>(begin / kBlockRows)] += loss_.block(range, to, &residual);
-      add_gradient(range, residual.data() + range.begin, residual.stride(), sums);
+      start(range);
+      x_->add_scores(range, {v.data(), outputs()}, rows_of(to, range));
+      sums.back() += loss_.block(range, to, &residual);
+      add_gradient(range, rows_of(std::as_const(residual), range), sums);
     }
   });
-  return std::accumulate(losses.begin(), losses.end(), 0.0);
+  std::copy(all.begin(), all.end() - 1, gradient.begin());
+  return all.back();
 }
 
 void DesignProblem::hessian_times(const Grid<double>& state, std::span<const double> v,
                                   std::span<double> out) const {
-  if (local_) return hessian_times_local(state, v, out);
-  const Index k = outputs();
-  const auto split = static_cast<std::size_t>(columns_ * k);
-  sum_over_rows(out, k, [&](RowRange range, Grid<double>& scratch, std::vector<double>& sums) {
-    for (Index c = 0; c < k; ++c) {
-      std::fill_n(scratch.column(c), range.size(), bias_ ? v[split + static_cast<std::size_t>(c)] : 0.0);
-    }
-    kernels::multiply_add({dense_->data() + range.begin, dense_->stride(), columns_}, v.data(), k,
-                          range.size(), scratch.data(), scratch.stride());
-    loss_.hessian_times(range.begin, range.size(), state, scratch.data(), scratch.stride());
-    add_gradient(range, scratch.data(), scratch.stride(), sums);
-  });
-}
-
-/// Local columns are passed over twice, by rows for the scores and by groups for the gradient.
-double DesignProblem::advance_local(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
-                                    Grid<double>& residual, std::span<double> gradient) const {
-  scores(v, to);
-  for (Index c = 0; c < outputs(); ++c) {
-    std::transform(from.column(c), from.column(c) + rows(), to.column(c), to.column(c), std::plus<>());
+  if (local_) {
+    Grid<double> product(rows(), outputs());
+    scores(v, product);
+    for_each_row_block(rows(), threads_, [&](RowRange block, int) {
+      loss_.hessian_times(block.begin, block.size(), state, product.data() + block.begin, product.stride());
+    });
+    return gradient(product, out);
   }
-  const double loss = evaluate(loss_, to, &residual, threads_);
-  DesignProblem::gradient(residual, gradient);
-  return loss;
-}
-
-void DesignProblem::hessian_times_local(const Grid<double>& state, std::span<const double> v,
-                                        std::span<double> out) const {
-  Grid<double> product(rows(), outputs());
-  scores(v, product);
-  threads_.for_each(blocks_of(rows()), [&](Index block, int) {
-    const RowRange range = block_range(block, rows());
-    loss_.hessian_times(range.begin, range.size(), state, product.data() + range.begin, product.stride());
+  std::vector<Grid<double>> scratch(static_cast<std::size_t>(threads_.size()), {kBlockRows, outputs()});
+  sum_over_rows(rows(), threads_, out, [&](RowRange block, std::span<double> sums, int worker) {
+    Grid<double>& own = scratch[static_cast<std::size_t>(worker)];
+    const RowValues<double> product{own.data(), own.stride(), outputs()};
+    fill_rows(block, bias_of(v), product);
+    x_->add_scores(block, {v.data(), outputs()}, product);
+    loss_.hessian_times(block.begin, block.size(), state, own.data(), own.stride());
+    add_gradient(block, {own.data(), own.stride(), outputs()}, sums);
   });
-  gradient(product, out);
 }
 
 void DesignProblem::centre(std::span<double> v) const {
@@ -183,30 +156,19 @@ void DesignProblem::add_penalty_curvature(std::span<const double> w, std::span<c
 
 void linear_scores(const Grid<float>& x, std::span<const double> weights, std::span<const double> bias,
                    Grid<double>& scores, ThreadPool& threads) {
-  const Index k = scores.cols();
-  const Index columns = static_cast<Index>(weights.size()) / k;
-  threads.for_each(blocks_of(x.rows()), [&](Index block, int) {
-    const RowRange range = block_range(block, x.rows());
-    for (Index c = 0; c < k; ++c) {
-      const double start = bias.empty() ? 0.0 : bias[static_cast<std::size_t>(c)];
-      std::fill_n(scores.column(c) + range.begin, range.size(), start);
-    }
-    kernels::multiply_add({x.data() + range.begin, x.stride(), columns}, weights.data(), k, range.size(),
-                          scores.data() + range.begin, scores.stride());
-  });
+  for_each_row_block(x.rows(), threads,
+                     [&](RowRange block, int) { fill_rows(block, bias, rows_of(scores, block)); });
+  ColumnSet(x, std::ssize(weights) / scores.cols()).add_product(weights, scores, threads);
 }
 
 double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads) {
-  const Index blocks = blocks_of(a.rows());
-  std::vector<double> partial(static_cast<std::size_t>(blocks), 0.0);
-  threads.for_each(blocks, [&](Index block, int) {
-    const RowRange range = block_range(block, a.rows());
+  return sum_over_rows(a.rows(), threads, [&](RowRange block, int) {
+    double sum = 0;
     for (Index c = 0; c < a.cols(); ++c) {
-      partial[static_cast<std::size_t>(block)] +=
-          kernels::dot(a.column(c) + range.begin, b.column(c) + range.begin, range.size());
+      sum += kernels::dot(a.column(c) + block.begin, b.column(c) + block.begin, block.size());
     }
+    return sum;
   });
-  return std::accumulate(partial.begin(), partial.end(), 0.0);
 }
 
 }  // namespace sharelearn

@@ -1,11 +1,10 @@
-#include "sharelearn/solve/fista.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "data/to_size.hpp"
 #include "solve/accelerated.hpp"
+#include "solve/fista_solver.hpp"
 
 namespace sharelearn {
 
@@ -148,8 +147,7 @@ std::vector<double> Inner::scales() const {
 double Inner::gradient(const Grid<double>& scores, std::vector<double>& gradient,
                        std::vector<double>& of_bias) {
   const double loss = evaluate(problem_.loss, scores, &residual_, threads_);
-  active_.gradient(residual_, gradient, threads_);
-  if (problem_.design.has_bias()) of_bias = problem_.design.residual_sums(residual_);
+  of_bias = active_.gradient(residual_, gradient, threads_);
   return loss;
 }
 
@@ -231,7 +229,7 @@ struct PointSummary {
 };
 
 PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoint& point,
-                            ThreadPool& threads) {
+                            const ActiveColumns& all, ThreadPool& threads) {
   const Design& design = problem.design;
   Grid<double> scores(design.rows(), design.score_columns());
   Grid<double> residual = scores;
@@ -241,8 +239,7 @@ PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoin
   PointSummary out;
   out.values = {evaluate(problem.loss, scores, &residual, threads), penalty_of(problem, point.weights)};
   out.gradient.resize(point.weights.size());
-  design.gradient(residual, out.gradient, threads);
-  if (design.has_bias()) out.bias_gradient = design.residual_sums(residual);
+  out.bias_gradient = all.gradient(residual, out.gradient, threads);
   out.gap = gap_of(problem, out.values, point.weights, out.gradient, point.bias, out.bias_gradient);
   return out;
 }
@@ -260,9 +257,10 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
   point.bias = problem.design.centred_bias(point.bias, point.weights);
   double curvature = 0.1 * problem.loss.curvature_bound();
   FistaReport report;
+  const ActiveColumns all(problem.design);
   double smallest = 0;  // below this an objective counts as zero
   for (;;) {
-    const PointSummary now = evaluate_point(problem, point, context.threads);
+    const PointSummary now = evaluate_point(problem, point, all, context.threads);
     if (report.iterations == 0) smallest = 1e-6 * now.values.objective();
     const double enough = options.tolerance * std::max(now.values.objective(), smallest);
     report.objective = now.values.objective();
@@ -294,7 +292,7 @@ double largest_strength(const CompositeProblem& problem, Context& context) {
     bias_only.run(1e-10, 500, context.monitor);
     point.bias = bias_only.bias();
   }
-  const PointSummary now = evaluate_point(problem, point, context.threads);
+  const PointSummary now = evaluate_point(problem, point, ActiveColumns(problem.design), context.threads);
   return largest_dual_norm(problem.penalty, now.gradient, to_size(outputs));
 }
 

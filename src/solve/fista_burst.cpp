@@ -23,11 +23,11 @@ class ActiveRows {
   ThreadPool& threads() const { return problem_.threads; }
   void scores(std::span<const double> weights, std::span<const double>, Grid<double>& out) const {
     out.fill(0);
-    problem_.columns.combine(weights, out);
+    problem_.columns.add_product(weights, out, problem_.threads);
   }
   double gradient(const Grid<double>& scores, std::vector<double>& gradient, std::vector<double>&) {
     const double loss = evaluate(problem_.loss, scores, &residual_, problem_.threads);
-    problem_.columns.dots(residual_, gradient);
+    problem_.columns.transposed_product(residual_, gradient, problem_.threads);
     return loss;
   }
   double loss(const Grid<double>& scores) const {
@@ -45,7 +45,7 @@ std::vector<double> fista_burst(const FistaBurstProblem& problem, int steps, std
                                 const Grid<double>& scores) {
   ActiveRows rows(problem);
   double curvature = kFirstCurvature;
-  Accelerated run(rows, problem.columns.squares(problem.loss.weights()),
+  Accelerated run(rows, problem.columns.squares(problem.loss.weights(), problem.threads),
                   {{weights.begin(), weights.end()}, {}, scores}, curvature,
                   std::numeric_limits<double>::infinity());
   for (int step = 0; step < steps && run.step(); ++step) {

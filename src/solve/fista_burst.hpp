@@ -11,7 +11,7 @@
 
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/penalty.hpp"
-#include "sharelearn/solve/column_set.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 

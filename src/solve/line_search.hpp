@@ -3,7 +3,7 @@
 // first one nearly always serves.
 #pragma once
 
-#include "sharelearn/solve/corrective.hpp"
+#include "solve/corrective_solver.hpp"
 
 namespace sharelearn {
 

@@ -1,4 +1,4 @@
-#include "sharelearn/solve/local_columns.hpp"
+#include "solve/local_columns.hpp"
 
 #include <algorithm>
 
@@ -10,9 +10,6 @@ namespace sharelearn {
 namespace {
 
 using kernels::kOutputPad;
-
-/// Groups whose gradients are added up together while a block of rows is in cache.
-constexpr Index kGroupsAtOnce = 16;
 
 Index padded(Index count, Index to) {
   return (count + to - 1) / to * to;
@@ -49,69 +46,74 @@ void LocalColumns::add_group(std::span<const std::uint32_t> rows) {
   groups_.push_back(std::move(group));
 }
 
-/// A block's scores are kept by rows while all groups add to them.
-void LocalColumns::add_scores(std::span<const double> w, Grid<double>& scores, ThreadPool& threads) const {
-  const Index k = scores.cols(), outputs = padded(k, kOutputPad);
-  std::vector<double> weights(to_size(columns() * outputs), 0.0);
-  for (Index j = 0; j < columns(); ++j) std::copy_n(w.data() + j * k, k, weights.data() + j * outputs);
-  threads.for_each(blocks_of(rows_), [&](Index block, int) {
-    const RowRange range = block_range(block, rows_);
-    std::vector<double> sums(to_size(range.size() * outputs), 0.0);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const Index first = groups_[g].start[to_size(block)], last = groups_[g].start[to_size(block + 1)];
-      kernels::add_products_at(
-          {values_->wide.data(), width_, width_, groups_[g].rows.data() + first, last - first},
-          weights.data() + static_cast<Index>(g) * width_ * outputs, outputs, range.begin, sums.data());
-    }
-    for (Index c = 0; c < k; ++c) {
-      double* column = scores.column(c) + range.begin;
-      for (Index i = 0; i < range.size(); ++i) column[i] += sums[to_size(i * outputs + c)];
-    }
-  });
+Index LocalColumns::stride_of(Index outputs) const {
+  return padded(outputs, kOutputPad);
 }
 
-/// A group's sums run over its rows in ascending order, whoever computes them.
-void LocalColumns::gradient(const Grid<double>& residual, std::span<double> out, ThreadPool& threads) const {
-  const Index k = residual.cols(), outputs = padded(k, kOutputPad);
-  std::vector<double> by_rows(to_size(rows_ * outputs), 0.0);
-  threads.for_each(blocks_of(rows_), [&](Index block, int) {
-    const RowRange range = block_range(block, rows_);
-    for (Index c = 0; c < k; ++c) {
-      const double* column = residual.column(c);
-      for (Index i = range.begin; i < range.end; ++i) by_rows[to_size(i * outputs + c)] = column[i];
-    }
-  });
-  const Index parts = (groups() + kGroupsAtOnce - 1) / kGroupsAtOnce;
-  threads.for_each(parts, [&](Index part, int) {
-    const Index begin = part * kGroupsAtOnce, end = std::min(begin + kGroupsAtOnce, groups());
-    std::vector<double> sums(to_size((end - begin) * width_ * outputs), 0.0);
-    for (Index block = 0; block < blocks_of(rows_); ++block) {
-      for (Index g = begin; g < end; ++g) {
-        const Group& group = groups_[to_size(g)];
-        const Index first = group.start[to_size(block)], last = group.start[to_size(block + 1)];
-        kernels::add_outer_sums_at(
-            {values_->wide.data(), width_, width_, group.rows.data() + first, last - first}, by_rows.data(),
-            outputs, sums.data() + (g - begin) * width_ * outputs);
-      }
-    }
-    for (Index j = 0; j < (end - begin) * width_; ++j) {
-      std::copy_n(sums.data() + j * outputs, k, out.data() + (begin * width_ + j) * k);
-    }
-  });
+std::span<const std::uint32_t> LocalColumns::rows_inside(const Group& group, RowRange rows) const {
+  const Index block = rows.begin / kBlockRows;
+  const std::uint32_t* first = group.rows.data() + group.start[to_size(block)];
+  const std::uint32_t* last = group.rows.data() + group.start[to_size(block + 1)];
+  first = std::lower_bound(first, last, static_cast<std::uint32_t>(rows.begin));
+  return {first, std::lower_bound(first, last, static_cast<std::uint32_t>(rows.end))};
+}
+
+/// The scores are kept by rows while all groups add to them.
+void LocalColumns::add_scores(RowRange rows, ColumnValues<const double> weights,
+                              RowValues<double> scores) const {
+  std::vector<double> sums(to_size(rows.size() * weights.stride), 0.0);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const auto inside = rows_inside(groups_[g], rows);
+    kernels::add_products_at({values_->wide.data(), width_, width_, inside.data(), std::ssize(inside)},
+                             weights.data + static_cast<Index>(g) * width_ * weights.stride, weights.stride,
+                             rows.begin, sums.data());
+  }
+  for (Index c = 0; c < scores.outputs; ++c) {
+    double* column = scores.data + c * scores.stride;
+    for (Index i = 0; i < rows.size(); ++i) column[i] += sums[to_size(i * weights.stride + c)];
+  }
+}
+
+void LocalColumns::add_gradient(RowRange rows, ColumnRange columns, RowValues<const double> residual,
+                                ColumnValues<double> sums) const {
+  std::vector<double> by_rows(to_size(rows.size() * sums.stride), 0.0);
+  for (Index c = 0; c < residual.outputs; ++c) {
+    const double* column = residual.data + c * residual.stride;
+    for (Index i = 0; i < rows.size(); ++i) by_rows[to_size(i * sums.stride + c)] = column[i];
+  }
+  for (Index first = columns.begin; first < columns.end; first += width_) {
+    const auto inside = rows_inside(groups_[to_size(first / width_)], rows);
+    std::vector<std::uint32_t> local(inside.begin(), inside.end());
+    for (std::uint32_t& row : local) row -= static_cast<std::uint32_t>(rows.begin);
+    kernels::add_outer_sums_at(
+        {values_->wide.data() + rows.begin * width_, width_, width_, local.data(), std::ssize(local)},
+        by_rows.data(), sums.stride, sums.data + (first - columns.begin) * sums.stride);
+  }
 }
 
 void LocalColumns::weighted_gram(Index group, std::span<const float> d, std::span<float> out) const {
-  const std::vector<std::uint32_t>& rows = groups_[to_size(group)].rows;
+  const RowTree tree(rows_);
   const Index stride = values_->stride;
-  AlignedVector<float> scratch(to_size(kernels::kGramRows * stride)), gram(to_size(width_ * stride), 0.0F);
+  AlignedVector<float> scratch(to_size(kernels::kGramRows * stride));
   std::vector<float> weight(to_size(kernels::kGramRows));
-  for (Index first = 0; first < std::ssize(rows); first += kernels::kGramRows) {
-    const Index count = std::min(kernels::kGramRows, std::ssize(rows) - first);
-    for (Index a = 0; a < count; ++a) weight[to_size(a)] = d[rows[to_size(first + a)]];
-    kernels::panel_gram(values_->narrow.data(), stride, rows.data() + first, weight.data(), count, 0, width_,
-                        scratch.data(), gram.data(), stride);
+  BasicTreeSum<float> gram(to_size(width_ * stride));
+  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
+    for (RowRange block{tree.leaf(leaf).begin, 0}; block.begin < tree.leaf(leaf).end;
+         block.begin = block.end) {
+      block.end = std::min(block.begin + kBlockRows, tree.leaf(leaf).end);
+      const auto rows = rows_inside(groups_[to_size(group)], block);
+      for (Index first = 0; first < std::ssize(rows); first += kernels::kGramRows) {
+        const Index count = std::min(kernels::kGramRows, std::ssize(rows) - first);
+        for (Index a = 0; a < count; ++a) weight[to_size(a)] = d[rows[to_size(first + a)]];
+        kernels::panel_gram(values_->narrow.data(), stride, rows.data() + first, weight.data(), count, 0,
+                            width_, scratch.data(), gram.leaf().data(), stride);
+      }
+    }
+    gram.close_leaf();
   }
-  for (Index a = 0; a < width_; ++a) std::copy_n(gram.data() + a * stride, width_, out.data() + a * width_);
+  std::vector<float> total(to_size(width_ * stride));
+  gram.finish(total);
+  for (Index a = 0; a < width_; ++a) std::copy_n(total.data() + a * stride, width_, out.data() + a * width_);
 }
 
 }  // namespace sharelearn

@@ -15,9 +15,8 @@ class Hessian {
  public:
   Hessian(const DesignProblem& problem, const CorrectiveState& at)
       : problem_(problem), w_(at.w), state_(at.scores) {
-    problem.threads().for_each(blocks_of(problem.rows()), [&](Index block, int) {
-      problem.loss().hessian(block_range(block, problem.rows()), at.scores, state_);
-    });
+    for_each_row_block(problem.rows(), problem.threads(),
+                       [&](RowRange block, int) { problem.loss().hessian(block, at.scores, state_); });
   }
   void times(const Vector& v, Vector& out) const {
     problem_.hessian_times(state_, v, out);

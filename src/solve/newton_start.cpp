@@ -1,11 +1,11 @@
-#include "sharelearn/solve/newton_start.hpp"
+#include "solve/newton_start.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "data/to_size.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
-#include "sharelearn/solve/active_set.hpp"
+#include "solve/active_set.hpp"
 
 namespace sharelearn {
 
@@ -25,8 +25,8 @@ class ModelApproach {
   ModelApproach(const CompositeProblem& problem, const Loss& loss, Context& context)
       : problem_(problem),
         context_(context),
-        solver_(loss, problem.penalty, problem.design.has_bias(), problem.design.matrix().is_sparse(),
-                context.threads),
+        all_(problem.design),
+        solver_(loss, problem.penalty, problem.design.has_bias(), context.threads),
         slot_(to_size(problem.design.columns()), -1) {}
 
   Index run(double tolerance) {
@@ -54,7 +54,7 @@ class ModelApproach {
   bool include_violators() {
     const Design& design = problem_.design;
     std::vector<double> gradient(to_size(design.columns() * design.outputs()));
-    design.gradient(solver_.residual(), gradient, context_.threads);
+    all_.gradient(solver_.residual(), gradient, context_.threads);
     std::vector<std::pair<double, Index>> asking;
     for (Index j = 0; j < design.columns(); ++j) {
       if (slot_[to_size(j)] >= 0) continue;
@@ -76,6 +76,7 @@ class ModelApproach {
 
   const CompositeProblem& problem_;
   Context& context_;
+  ActiveColumns all_;
   ActiveSetSolver solver_;
   std::vector<Index> slot_;  ///< column -> its slot in the solver, or -1
 };

@@ -1,10 +1,11 @@
-#include "sharelearn/solve/preconditioner.hpp"
+#include "solve/preconditioner.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/kernels.hpp"
+#include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -33,26 +34,24 @@ Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores,
   const Index rows = problem.rows();
   Curvature result{Grid<float>(rows, own ? k : 1), std::vector<double>(static_cast<std::size_t>(k), 1.0)};
   Grid<double> second(rows, k);
-  problem.threads().for_each(blocks_of(rows), [&](Index block, int) {
-    const RowRange range = block_range(block, rows);
+  std::vector<double> sums(static_cast<std::size_t>(k));
+  sum_over_rows(rows, problem.threads(), sums, [&](RowRange range, std::span<double> sums_of, int) {
     problem.loss().curvature(range, scores, second);
     for (Index i = range.begin; i < range.end; ++i) {
       double sum = 0;
       for (Index c = 0; c < k; ++c) {
         sum += second(i, c);
+        sums_of[static_cast<std::size_t>(c)] += second(i, c);
         if (own) result.diagonal(i, c) = static_cast<float>(second(i, c));
       }
       if (!own) result.diagonal(i, 0) = static_cast<float>(sum / static_cast<double>(k));
     }
   });
   if (own) return result;
-  double total = 0;
-  for (Index c = 0; c < k; ++c) {
-    const auto column = second.column_span(c);
-    result.share[static_cast<std::size_t>(c)] = std::accumulate(column.begin(), column.end(), 0.0);
-    total += result.share[static_cast<std::size_t>(c)] / static_cast<double>(k);
+  const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(k);
+  for (std::size_t c = 0; c < sums.size(); ++c) {
+    result.share[c] = mean > 0 ? std::max(sums[c] / mean, 1e-3) : 1.0;
   }
-  for (double& share : result.share) share = total > 0 ? std::max(share / total, 1e-3) : 1.0;
   return result;
 }
 
@@ -62,25 +61,31 @@ void gram_panel(const DesignProblem& problem, const float* d, Index first, Index
   const Grid<float>& x = *problem.dense();
   const Index above = begin + panel - first;
   Grid<float> scaled(kBlockRows, panel);
-  RowMajor sums = RowMajor::Zero(above, panel);
-  for (Index block = 0; block < blocks_of(x.rows()); ++block) {
-    const RowRange range = block_range(block, x.rows());
-    for (Index b = 0; b < panel; ++b) {
-      const float* column = x.column(begin + b) + range.begin;
-      float* out = scaled.column(b);
-      for (Index i = 0; i < range.size(); ++i) out[i] = d[range.begin + i] * column[i];
-    }
-    kernels::correlate(kernels::Block<float>{x.column(first) + range.begin, x.stride(), above},
-                       kernels::Block<float>{scaled.data(), scaled.stride(), panel}, range.size(),
-                       sums.data());
-  }
+  RowMajor sums(above, panel);
+  serial_sum(x.rows(), {sums.data(), static_cast<std::size_t>(sums.size())},
+             [&](RowRange range, std::span<double> out) {
+               for (Index b = 0; b < panel; ++b) {
+                 const float* column = x.column(begin + b) + range.begin;
+                 float* to = scaled.column(b);
+                 for (Index i = 0; i < range.size(); ++i) to[i] = d[range.begin + i] * column[i];
+               }
+               kernels::correlate({x.column(first) + range.begin, x.stride(), above},
+                                  {scaled.data(), scaled.stride(), panel}, range.size(), out.data());
+             });
   gram.block(0, begin - first, above, panel) = sums;
+}
+
+/// Sum of all d.
+double total_of(std::span<const float> d, ThreadPool& threads) {
+  return sum_over_rows(std::ssize(d), threads, [&](RowRange range, int) {
+    return std::accumulate(d.begin() + range.begin, d.begin() + range.end, 0.0);
+  });
 }
 
 /// X' D X of columns [first, first + count), upper triangle, and the bias as a last row and column if asked
 /// for. Columns that `known` has are copied from there.
-Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Index first, Index count,
-                              bool bias, const Eigen::MatrixXd* known = nullptr) {
+Eigen::MatrixXd weighted_gram(const DesignProblem& problem, std::span<const float> d, Index first,
+                              Index count, bool bias, const Eigen::MatrixXd* known = nullptr) {
   const Grid<float>& x = *problem.dense();
   Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(count + (bias ? 1 : 0), count + (bias ? 1 : 0));
   const Index old = known != nullptr ? known->rows() - (bias ? 1 : 0) : 0;
@@ -91,19 +96,16 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, const float* d, Inde
   const Index panels = (count - old + kPanel - 1) / kPanel;
   problem.threads().for_each(panels, [&](Index p, int) {
     const Index begin = first + old + p * kPanel;
-    gram_panel(problem, d, first, begin, std::min(kPanel, first + count - begin), gram);
+    gram_panel(problem, d.data(), first, begin, std::min(kPanel, first + count - begin), gram);
   });
   if (bias) {
-    std::vector<double> sums(static_cast<std::size_t>(count - old), 0.0);
-    double total = 0;
-    for (Index block = 0; block < blocks_of(problem.rows()); ++block) {
-      const RowRange range = block_range(block, problem.rows());
+    std::vector<double> sums(static_cast<std::size_t>(count - old));
+    sum_over_rows(problem.rows(), problem.threads(), sums, [&](RowRange range, std::span<double> out, int) {
       kernels::correlate(kernels::Block<float>{x.column(first + old) + range.begin, x.stride(), count - old},
-                         kernels::Block<float>{d + range.begin, 0, 1}, range.size(), sums.data());
-      for (Index i = range.begin; i < range.end; ++i) total += static_cast<double>(d[i]);
-    }
+                         kernels::Block<float>{d.data() + range.begin, 0, 1}, range.size(), out.data());
+    });
     for (Index a = old; a < count; ++a) gram(a, count) = sums[static_cast<std::size_t>(a - old)];
-    gram(count, count) = total;
+    gram(count, count) = total_of(d, problem.threads());
   }
   return gram;
 }
@@ -208,7 +210,7 @@ void Preconditioner::factor_columns(const DesignProblem& problem) {
     const bool bias = problem.has_bias() && first + count >= columns;
     if (count + (bias ? 1 : 0) == 0) break;
     for (Index d = 0; d < diagonal.cols(); ++d) {
-      Eigen::MatrixXd gram = weighted_gram(problem, diagonal.column(d), first, count, bias);
+      Eigen::MatrixXd gram = weighted_gram(problem, diagonal.column_span(d), first, count, bias);
       auto cholesky = factor(gram, count, factors_->penalty);
       factors_->parts.push_back({first, own ? d : -1, std::move(gram), std::move(cholesky)});
     }
@@ -218,7 +220,7 @@ void Preconditioner::factor_columns(const DesignProblem& problem) {
 /// A factor a group, and the bias by itself. The first groups' are those that are known.
 void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* known) {
   const LocalColumns& x = *problem.local();
-  const Index width = x.width();
+  const Index width = x.group_width();
   const Index old = known != nullptr ? known->columns / width : 0;
   const auto d = factors_->curvature->diagonal.column_span(0);
   factors_->block_diagonal = x.groups() > 1;
@@ -232,7 +234,7 @@ void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* 
     factors_->parts[static_cast<std::size_t>(g)] = {g * width, -1, gram.cast<double>(), std::move(cholesky)};
   });
   if (!problem.has_bias()) return;
-  const Eigen::MatrixXd total = Eigen::MatrixXd::Constant(1, 1, std::accumulate(d.begin(), d.end(), 0.0));
+  const Eigen::MatrixXd total = Eigen::MatrixXd::Constant(1, 1, total_of(d, problem.threads()));
   factors_->parts.push_back({problem.columns(), -1, total, factor(total, 0, 0)});
 }
 
@@ -248,7 +250,7 @@ std::unique_ptr<Preconditioner> Preconditioner::extended(const DesignProblem& pr
   if (columns > kWholeColumns || !factors_->keeps_form(columns)) return nullptr;
   const Grid<float>& diagonal = factors_->curvature->diagonal;
   for (const Factors::Part& part : factors_->parts) {
-    const float* d = diagonal.column(std::max<Index>(part.output, 0));
+    const auto d = diagonal.column_span(std::max<Index>(part.output, 0));
     Eigen::MatrixXd gram = weighted_gram(problem, d, 0, columns, problem.has_bias(), &part.gram);
     auto cholesky = factor(gram, columns, factors_->penalty);
     larger->factors_->parts.push_back({0, part.output, std::move(gram), std::move(cholesky)});

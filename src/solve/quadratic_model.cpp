@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "kernels/panel.hpp"
+#include "run/serial_sum.hpp"
 #include "solve/anderson.hpp"
 
 namespace sharelearn {
@@ -162,6 +163,31 @@ class ModelDescent {
   std::deque<std::vector<double>> slopes_;
 };
 
+/// Sums over the rows of second derivatives: of those that count, and of all.
+struct Mass {
+  double kept, all;
+};
+
+/// Takes in the rows whose weight is above `least`.
+template <class Weight>
+Mass gather(Index rows, double least, const Weight& weight, ColumnSet::WeightedRows& out) {
+  double both[2];
+  serial_sum_of_leaves(RowTree(rows), both, [&](RowRange leaf, std::span<double> sums) {
+    double kept = 0, all = 0;
+    for (Index i = leaf.begin; i < leaf.end; ++i) {
+      const double own = weight(i);
+      all += own;
+      if (own <= least) continue;
+      kept += own;
+      out.rows.push_back(static_cast<std::uint32_t>(i));
+      out.weights.push_back(static_cast<float>(own));
+    }
+    sums[0] = kept;
+    sums[1] = all;
+  });
+  return {both[0], both[1]};
+}
+
 }  // namespace
 
 void HessianBlocks::reset(const Grid<double>& curvature, const Grid<double>& factor) {
@@ -175,18 +201,12 @@ void HessianBlocks::reset(const Grid<double>& curvature, const Grid<double>& fac
 }
 
 void HessianBlocks::add_diagonal_pairs(const Grid<double>& curvature) {
+  const double least = kNegligible / static_cast<double>(curvature.rows());
   for (Index c = 0; c < outputs_; ++c) {
-    const auto values = curvature.column_span(c);
-    const double least = kNegligible / static_cast<double>(curvature.rows());
+    const double* values = curvature.column(c);
     Pair pair{c, c, {}, {}};
-    double kept = 0, mass = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      mass += values[i];
-      if (values[i] <= least) continue;
-      kept += values[i];
-      pair.rows.rows.push_back(static_cast<std::uint32_t>(i));
-      pair.rows.weights.push_back(static_cast<float>(values[i]));
-    }
+    const auto [kept, mass] = gather(
+        curvature.rows(), least, [&](Index i) { return values[i]; }, pair.rows);
     if (kept > 0) {
       for (float& w : pair.rows.weights) w *= static_cast<float>(mass / kept);
     }
@@ -201,15 +221,11 @@ void HessianBlocks::add_coupled_pairs(const Grid<double>& factor) {
   for (Index c = 0; c < outputs_; ++c) {
     for (Index d = c + 1; d < outputs_; ++d) {
       Pair pair{c, d, {}, {}};
-      const auto left = factor.column_span(c), right = factor.column_span(d);
-      double kept = 0;
-      for (std::size_t i = 0; i < left.size(); ++i) {
-        const double both = left[i] * right[i];
-        if (both <= least) continue;
-        kept += both;
-        pair.rows.rows.push_back(static_cast<std::uint32_t>(i));
-        pair.rows.weights.push_back(static_cast<float>(-both));
-      }
+      const double *left = factor.column(c), *right = factor.column(d);
+      const double kept = gather(
+                              factor.rows(), least, [&](Index i) { return left[i] * right[i]; }, pair.rows)
+                              .kept;
+      for (float& w : pair.rows.weights) w = -w;
       const double mass = std::min(mass_[static_cast<std::size_t>(c)], mass_[static_cast<std::size_t>(d)]);
       if (kept > kNegligiblePair * mass) pairs_.push_back(std::move(pair));
     }
@@ -231,8 +247,8 @@ void HessianBlocks::reserve(Index columns) {
   stride_ = stride;
 }
 
-void HessianBlocks::extend(const ColumnSet& columns) {
-  const Index first = size_, last = columns.size();
+void HessianBlocks::extend(const ColumnSet& columns, ThreadPool& threads) {
+  const Index first = size_, last = columns.columns();
   if (first == last) return;
   reserve(last);
   std::vector<ColumnSet::WeightedRows> rows;
@@ -241,10 +257,10 @@ void HessianBlocks::extend(const ColumnSet& columns) {
     rows.push_back(std::move(pair.rows));
     gram.push_back(pair.gram.data());
   }
-  columns.weighted_grams(rows, first, gram, stride_);
+  columns.weighted_grams(rows, first, gram, stride_, threads);
   const std::vector<double> share(static_cast<std::size_t>(columns.rows()),
                                   kLeastCurvature / static_cast<double>(columns.rows()));
-  const std::vector<double> least = columns.squares(share);
+  const std::vector<double> least = columns.squares(share, threads);
   size_ = last;
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     pairs_[p].rows = std::move(rows[p]);

@@ -14,7 +14,7 @@
 
 #include "kernels/panel.hpp"
 #include "sharelearn/penalty/penalty.hpp"
-#include "sharelearn/solve/column_set.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 
@@ -27,7 +27,7 @@ class HessianBlocks {
   void reset(const Grid<double>& curvature, const Grid<double>& factor);
   bool empty() const { return pairs_.empty(); }
   /// Computes what is missing: (rows that count) * (columns^2 - known^2) / 2 multiply-adds a pair.
-  void extend(const ColumnSet& columns);
+  void extend(const ColumnSet& columns, ThreadPool& threads);
   /// Keeps only the columns named, in that order.
   void keep(std::span<const Index> columns);
   Index size() const { return size_; }

@@ -33,9 +33,8 @@ class SupportSystem {
         image_(point.loss.rows(), point.loss.outputs()),
         factors_(outputs_) {
     for (std::size_t j = 0; j < point.lambda.size(); ++j) rows_.push_back(penalty_of(j));
-    threads_.for_each(blocks_of(point.loss.rows()), [&](Index block, int) {
-      point.loss.hessian(block_range(block, point.loss.rows()), point.scores, state_);
-    });
+    for_each_row_block(point.loss.rows(), threads_,
+                       [&](RowRange block, int) { point.loss.hessian(block, point.scores, state_); });
     find_free();
     if (point.metric != nullptr) {
       threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) { factorise(c); });
@@ -57,14 +56,13 @@ class SupportSystem {
 
   std::vector<double> times(const std::vector<double>& v) {
     image_.fill(0);
-    point_.columns.combine(v, image_);
-    threads_.for_each(blocks_of(image_.rows()), [&](Index block, int) {
-      const RowRange range = block_range(block, image_.rows());
+    point_.columns.add_product(v, image_, threads_);
+    for_each_row_block(image_.rows(), threads_, [&](RowRange range, int) {
       point_.loss.hessian_times(range.begin, range.size(), state_, image_.data() + range.begin,
                                 image_.stride());
     });
-    std::vector<double> product;
-    point_.columns.dots(image_, product);
+    std::vector<double> product(v.size());
+    point_.columns.transposed_product(image_, product, threads_);
     for (std::size_t j = 0; j < rows_.size(); ++j) add_penalty(j, v, product);
     for (std::size_t at = 0; at < product.size(); ++at) {
       if (!free_[at]) product[at] = 0;
@@ -181,14 +179,13 @@ class SupportSystem {
 
   void find_diagonal() {
     Grid<double> curvature(point_.loss.rows(), point_.loss.outputs());
-    threads_.for_each(blocks_of(curvature.rows()), [&](Index block, int) {
-      point_.loss.curvature(block_range(block, curvature.rows()), point_.scores, curvature);
-    });
-    const std::vector<double> whole = point_.columns.squares(point_.loss.weights());
+    for_each_row_block(curvature.rows(), threads_,
+                       [&](RowRange block, int) { point_.loss.curvature(block, point_.scores, curvature); });
+    const std::vector<double> whole = point_.columns.squares(point_.loss.weights(), threads_);
     diagonal_.resize(free_.size());
     for (std::size_t c = 0; c < outputs_; ++c) {
       const std::vector<double> squares =
-          point_.columns.squares(curvature.column_span(static_cast<Index>(c)));
+          point_.columns.squares(curvature.column_span(static_cast<Index>(c)), threads_);
       for (std::size_t j = 0; j < rows_.size(); ++j) {
         diagonal_[j * outputs_ + c] = squares[j] + own_curvature(j, c) + kFlat * whole[j] + 1e-300;
       }

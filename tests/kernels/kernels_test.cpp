@@ -121,15 +121,6 @@ TEST_F(InstructionSets, add_correlations) {
       1e-12, same_bits);
 }
 
-TEST_F(InstructionSets, panel_dots) {
-  correlations_agree<double>(
-      [](auto& x, auto& r, Index rows, Index columns, Index outputs, double* out) {
-        kernels::panel_dots(pointers(x, rows, columns).data(), columns, 0, rows, r.data(), rows, outputs,
-                            out);
-      },
-      1e-12, same_bits);
-}
-
 TEST_F(InstructionSets, add_correlations_over_more_rows_than_are_cached) {
   Random random(8);
   const Index rows = 1301;
@@ -155,9 +146,6 @@ TEST_F(InstructionSets, products_with_weights_add_to_scores) {
       [](auto& x, const double* w, Index rows, Index columns, Index outputs, double* s) {
         kernels::add_products({pointers(x, rows, columns).data(), columns, 0, rows}, w, outputs, outputs, s,
                               rows);
-      },
-      [](auto& x, const double* w, Index rows, Index columns, Index outputs, double* s) {
-        kernels::panel_combine(pointers(x, rows, columns).data(), columns, 0, rows, w, outputs, s, rows);
       }};
   Random random(9);
   for (const Combine& kernel : kernels_of_this_kind) {

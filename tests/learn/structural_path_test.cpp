@@ -10,6 +10,7 @@
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
+#include "solve/active_set.hpp"
 #include "support.hpp"
 
 namespace sharelearn {
@@ -132,7 +133,7 @@ TEST(adaboost, updates_of_all_rows_together_lower_the_objective_every_time_and_e
   ThreadPool threads(1);
   for (const auto* name : {"l1", "l1linf"}) {
     const auto penalty = penalty_from(name);
-    ActiveSetSolver solver(loss, *penalty, true, false, threads);
+    ActiveSetSolver solver(loss, *penalty, true, threads);
     for (Index j = 0; j < x.cols(); ++j) solver.add(x.column(j));
     solver.use_row_update(std::make_shared<AdaBoostUpdate>(loss, *penalty, AdaBoostTemplate::all));
     constexpr double kLambda = 0.01;

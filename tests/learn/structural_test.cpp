@@ -13,6 +13,7 @@
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/pool/products.hpp"
+#include "solve/active_set.hpp"
 #include "structural_problem.hpp"
 #include "support.hpp"
 

@@ -41,8 +41,24 @@ void expect_optimal(const Penalty& penalty, std::span<const double> u, std::span
     RC_ASSERT(penalty.dual_norm(dual) <= lambda * (1 + 1e-12) + rounding);
     RC_ASSERT(std::abs(lambda * penalty.value(u) - inner) <= 1e-11 * (1 + size));
   } else {
-    const double conjugate = lambda == 0 || penalty.name() == "none" ? 0 : penalty.conjugate(dual, lambda);
+    const double conjugate =
+        lambda == 0 || penalty.row_norm() == RowNorm::zero ? 0 : penalty.conjugate(dual, lambda);
     RC_ASSERT(std::abs(lambda * penalty.value(u) + conjugate - inner) <= 1e-11 * (1 + size));
+  }
+}
+
+TEST(penalties, row_norm_and_has_dual_are_what_values_and_conjugates_say) {
+  const std::vector<double> row{3, -4, 0};
+  for (const std::string& name : penalty_names()) {
+    const auto penalty = penalty_from(name);
+    const double value = penalty->value(row);
+    EXPECT_EQ(penalty->row_norm() == RowNorm::zero, value == 0) << name;
+    EXPECT_EQ(penalty->row_norm() == RowNorm::l1, value == 7) << name;
+    EXPECT_EQ(penalty->row_norm() == RowNorm::l2, value == 5) << name;
+    EXPECT_EQ(penalty->row_norm() == RowNorm::linf, value == 4) << name;
+    // A dual: gradients that are small enough have a finite conjugate.
+    const std::vector<double> small{1e-3, -1e-3, 1e-3};
+    EXPECT_EQ(penalty->has_dual(), std::isfinite(penalty->conjugate(small, 1))) << name;
   }
 }
 

@@ -1,11 +1,10 @@
-#include "sharelearn/solve/corrective.hpp"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 #include <cmath>
 
 #include "sharelearn/loss/multiclass_logistic.hpp"
+#include "solve/corrective_solver.hpp"
 #include "support.hpp"
 
 namespace sharelearn {

@@ -1,5 +1,5 @@
 // What leaves a quadratic, against its minimum over what is left, solved anew.
-#include "sharelearn/solve/preconditioner.hpp"
+#include "solve/preconditioner.hpp"
 
 #include <gtest/gtest.h>
 

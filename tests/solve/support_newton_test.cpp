@@ -17,7 +17,7 @@ TEST(support_newton, a_saturated_loss_has_a_finite_step) {
   constexpr Index rows = 16;
   ThreadPool threads(1);
   const DenseMatrix x = test::random_dense(rows, 1, 3);
-  ColumnSet columns(rows, threads);
+  ColumnSet columns(rows);
   columns.add(x.column(0));
   const L1 penalty;
   const std::vector<double> lambda{0.04}, weights{1e-3};
@@ -28,10 +28,11 @@ TEST(support_newton, a_saturated_loss_has_a_finite_step) {
     loss.block({0, rows}, scores, &residual);
     loss.curvature({0, rows}, scores, curvature);
     std::vector<double> gradient;
-    columns.dots(residual, gradient);
+    gradient.resize(static_cast<std::size_t>(columns.columns() * residual.cols()));
+    columns.transposed_product(residual, gradient, threads);
     HessianBlocks metric(1);
     metric.reset(curvature, Grid<double>(rows, 0));
-    metric.extend(columns);
+    metric.extend(columns, threads);
     for (const HessianBlocks* preconditioner :
          {static_cast<const HessianBlocks*>(nullptr), &std::as_const(metric)}) {
       const SupportStep step = support_newton_step(

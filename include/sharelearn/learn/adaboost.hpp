@@ -13,7 +13,8 @@
 
 #include <vector>
 
-#include "sharelearn/solve/active_set.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/solve/row_update.hpp"
 
 namespace sharelearn {
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/run/context.hpp"
 #include "sharelearn/solve/fista.hpp"
 

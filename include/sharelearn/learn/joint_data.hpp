@@ -13,9 +13,10 @@
 #include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/model/model.hpp"
-#include "sharelearn/solve/design.hpp"
 
 namespace sharelearn {
+
+class Design;
 
 struct MultiOutputData {
   Matrix x;
@@ -53,6 +54,7 @@ MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> 
 MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
 
 std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing);
+/// What solvers see of the data (solve/design.hpp).
 Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads);
 
 /// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.

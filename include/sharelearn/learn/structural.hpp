@@ -29,9 +29,11 @@
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/pool/pool.hpp"
 #include "sharelearn/run/context.hpp"
-#include "sharelearn/solve/active_set.hpp"
+#include "sharelearn/solve/row_update.hpp"
 
 namespace sharelearn {
+
+class ActiveSetSolver;
 
 struct StructuralOptions {
   bool bias = true;

@@ -20,6 +20,7 @@ class L1 : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  RowNorm row_norm() const override { return RowNorm::l1; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::weights; }
   RowDerivatives derivatives(std::span<const double> row) const override;
   void stop_at_kinks(std::span<const double> before, std::span<double> row) const override;
@@ -35,6 +36,7 @@ class L1L2 : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  RowNorm row_norm() const override { return RowNorm::l2; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
   RowDerivatives derivatives(std::span<const double> row) const override;
 };
@@ -50,6 +52,7 @@ class L1Linf : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
+  RowNorm row_norm() const override { return RowNorm::linf; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::rows; }
   RowDerivatives derivatives(std::span<const double> row) const override;
   void stop_at_kinks(std::span<const double> before, std::span<double> row) const override;
@@ -65,6 +68,7 @@ class L2Squared : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double>) const override { return 0; }
   bool is_norm() const override { return false; }
+  bool has_dual() const override { return true; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::nothing; }
   RowDerivatives derivatives(std::span<const double> row) const override;
 };
@@ -78,6 +82,7 @@ class NoPenalty : public Penalty {
   double conjugate(std::span<const double> gradient, double lambda) const override;
   double dual_norm(std::span<const double>) const override { return 0; }
   bool is_norm() const override { return false; }
+  RowNorm row_norm() const override { return RowNorm::zero; }
   ZeroPattern zero_pattern() const override { return ZeroPattern::nothing; }
 };
 

@@ -29,6 +29,9 @@ struct RowDerivatives {
       {};  ///< signs of the weights that move together, 0 for the others; empty: none do
 };
 
+/// The norm of a row that a penalty's value is, where it is one of these; zero: there is no penalty.
+enum class RowNorm { zero, l1, l2, linf, other };
+
 class Penalty {
  public:
   virtual ~Penalty() = default;
@@ -44,6 +47,9 @@ class Penalty {
   virtual double dual_norm(std::span<const double> gradient) const = 0;
   /// True if value is a norm, so that lambda_max and screening make sense.
   virtual bool is_norm() const = 0;
+  /// True if a duality gap can be computed: for norms by the dual norm, for others by the conjugate.
+  virtual bool has_dual() const { return is_norm(); }
+  virtual RowNorm row_norm() const { return RowNorm::other; }
   virtual ZeroPattern zero_pattern() const { return ZeroPattern::other; }
   /// Of a row that is not all zero, or any if nothing is set to zero; not called if zero_pattern() is
   /// `other`.

@@ -93,8 +93,10 @@ class FieldTable {
   /// Null where there is none of that name.
   const Field* find(std::string_view name) const;
 
-  /// Throws OptionError if a field is set that does not apply.
+  /// Throws OptionError if a field is set that does not apply, or to what it may not be.
   void check() const;
+  /// The latter alone.
+  void check_values() const;
   /// Gives every field that applies and is unset its default.
   void fill() const;
   /// Fields that are set, by name.

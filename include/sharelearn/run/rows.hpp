@@ -60,30 +60,33 @@ class RowTree {
 
 /// The tree's sum of `width` numbers in one thread: leaves in ascending order, log2(leaves) partial sums.
 ///   for each leaf: add to the numbers of leaf(), then close_leaf(); in the end finish(out).
-class TreeSum {
+/// T is double, or float where a matrix serves as a metric only.
+template <class T>
+class BasicTreeSum {
  public:
-  explicit TreeSum(std::size_t width) : width_(width), open_(width, 0.0) {}
+  explicit BasicTreeSum(std::size_t width) : width_(width), open_(width, T{}) {}
   /// The numbers of the leaf that is being added up; zero at its start.
-  std::span<double> leaf() { return open_; }
+  std::span<T> leaf() { return open_; }
   void close_leaf();
   /// The same where nothing was added: leaves without entries of a sparse column cost nothing. Such leaves at
   /// the end need not be closed.
   void close_empty_leaf();
   /// out = the sum; ready for the next one.
-  void finish(std::span<double> out);
+  void finish(std::span<T> out);
 
  private:
   struct Part {
     Index leaves;
-    std::vector<double> sums;  ///< none: zeros
+    std::vector<T> sums;  ///< none: zeros
   };
-  void push(std::vector<double> sums);
+  void push(std::vector<T> sums);
   void merge_last_two();
   std::size_t width_;
-  std::vector<double> open_;
-  std::vector<Part> parts_;                 ///< of falling numbers of leaves
-  std::vector<std::vector<double>> spare_;  ///< memory of parts that were merged
+  std::vector<T> open_;
+  std::vector<Part> parts_;            ///< of falling numbers of leaves
+  std::vector<std::vector<T>> spare_;  ///< memory of parts that were merged
 };
+using TreeSum = BasicTreeSum<double>;
 
 /// Adds the partial sums of consecutive leaves [first, first + parts.size()) of a tree with `leaves` leaves.
 /// Whoever owns which leaves, the result is that of sum_over_rows: parts[l] holds the numbers of leaf l.

@@ -1,20 +1,16 @@
-// Solvers of DesignProblem for the fully corrective step ([ShareBoost11], Algorithm 1, step 6).
-//
-// `lbfgs`, the default: limited-memory BFGS whose initial matrix is the Preconditioner. `newton`: Newton's
-// method with preconditioned conjugate gradients. `nesterov`: the accelerated gradient the paper used. The
-// first two compute scores, loss and gradient of a trial in one visit to the rows (DesignProblem::advance).
-// bench/kernels/corrective compares them.
+// How the fully corrective step ([ShareBoost11], Algorithm 1, step 6) is solved, and what came of it.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "sharelearn/solve/design_problem.hpp"
-#include "sharelearn/solve/preconditioner.hpp"
+#include "sharelearn/data/matrix.hpp"
 
 namespace sharelearn {
 
+/// lbfgs: limited-memory BFGS from an approximate inverse Hessian. newton: Newton's method with
+/// preconditioned conjugate gradients. nesterov: the accelerated gradient that the paper used.
 enum class CorrectiveMethod { newton, lbfgs, nesterov };
+
+/// Up to so many columns a curvature is kept for each output, beyond one for all, unless told otherwise.
+inline constexpr Index kOwnCurvatureColumns = 400;
 
 struct CorrectiveOptions {
   CorrectiveMethod method = CorrectiveMethod::lbfgs;
@@ -27,17 +23,8 @@ struct CorrectiveOptions {
   /// less sure. Where relative_gradient ends a solve it is taken over anyway.
   bool old_curvature = false;
   /// Up to so many columns lbfgs keeps a curvature for each output, beyond one for all (Preconditioner).
-  Index own_columns = Preconditioner::kOwnColumns;
+  Index own_columns = kOwnCurvatureColumns;
   int max_iterations = 1000;
-};
-
-/// Where a solver stands: weights, the scores they give, the loss's residual there, and what lbfgs knows of
-/// the curvature, for the next round.
-struct CorrectiveState {
-  std::vector<double> w;
-  Grid<double> scores;
-  Grid<double> residual;
-  std::shared_ptr<const Preconditioner> preconditioner = nullptr;
 };
 
 struct CorrectiveReport {
@@ -51,10 +38,5 @@ struct CorrectiveReport {
   int passes = 0;       ///< over X
   bool converged = false;
 };
-
-/// Minimises from state.w on (its size must be problem.variables()); leaves weights, scores and residual in
-/// `state`.
-CorrectiveReport minimise(const DesignProblem& problem, const CorrectiveOptions& options,
-                          CorrectiveState& state);
 
 }  // namespace sharelearn

@@ -25,33 +25,14 @@
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/run/threads.hpp"
-#include "sharelearn/solve/column_set.hpp"
+#include "sharelearn/solve/row_update.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 
 class HessianBlocks;
+class StepSchedule;
 struct SupportStep;
-
-/// An update of one row of W at a time, as the papers have them; the alternative to the quadratic model.
-class RowUpdate {
- public:
-  struct Place {
-    const Loss& loss;
-    const ColumnSet& columns;
-    const Grid<double>& scores;
-    const Grid<double>& residual;  ///< of the loss at `scores`
-    Index column;
-    double lambda;  ///< the column's cost included; 0 for the bias
-  };
-  virtual ~RowUpdate() = default;
-  /// Replaces `row`, the weights of place.column, by better ones.
-  virtual void update(const Place& place, std::span<double> row) = 0;
-  /// Whether all rows are updated from the same scores and then moved together, instead of one by one.
-  virtual bool together() const { return false; }
-  /// The columns, or the scores, changed: forget what was kept of them.
-  virtual void columns_changed() {}
-  virtual void scores_changed() {}
-};
 
 struct ActiveSetReport {
   double gap = 0;  ///< over the active columns, absolute
@@ -62,7 +43,7 @@ struct ActiveSetReport {
 
 class ActiveSetSolver {
  public:
-  ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool bias, bool sparse, ThreadPool& threads);
+  ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool bias, ThreadPool& threads);
   ~ActiveSetSolver();
 
   /// Adds a column with zero weights; the view must outlive the solver. Returns its slot, from 0 on.
@@ -70,11 +51,11 @@ class ActiveSetSolver {
   Index add(std::span<const std::uint32_t> rows, std::span<const float> values, double cost = 1);
   /// Drops the slots whose rows are zero; returns those kept, in their new order.
   std::vector<Index> drop_zero_rows();
-  Index size() const { return columns_.size() - first_; }
+  Index size() const { return columns_.columns() - first_; }
   Index outputs() const { return loss_.outputs(); }
 
   /// From now on minimise() cycles over the rows with this update instead of minimising models.
-  void use_row_update(std::shared_ptr<RowUpdate> update) { rows_ = std::move(update); }
+  void use_row_update(std::shared_ptr<RowUpdate> update) { row_update_ = std::move(update); }
   /// One row update of one slot, scores and residual following.
   void update_slot(Index slot, double lambda) { update_row(slot + first_, lambda); }
 
@@ -109,7 +90,10 @@ class ActiveSetSolver {
   std::vector<double> lambdas(double lambda) const;
   double model_decrease(double lambda, const std::vector<double>& u) const;
   void refresh_metric();
-  bool step(double lambda, ActiveSetReport& report);
+  bool stop_test(double lambda, double tolerance, bool is_last, ActiveSetReport& report);
+  void renew_metric_in_time(double lambda, int step);
+  void take_step(double lambda, double enough, StepSchedule& schedule, ActiveSetReport& report);
+  bool model_step(double lambda, ActiveSetReport& report);
   bool cycle(double lambda);
   void update_row(Index column, double lambda);
   void update_rows_together(double lambda);
@@ -117,7 +101,7 @@ class ActiveSetSolver {
   SupportStep solve_newton(double lambda, double accuracy);
   double newton_gap(double lambda);
   bool newton_step(double lambda, double accuracy);
-  void glide_on(double lambda, int steps);
+  void take_burst(double lambda, int steps);
   void set_direction(std::span<const double> to);
   bool move(double t, std::vector<double>& weights, double lambda, double highest);
   std::vector<double> combination(const std::vector<double>& u);
@@ -131,8 +115,7 @@ class ActiveSetSolver {
   ThreadPool& threads_;
   Index first_;  ///< 1 if column 0 is the bias
   ColumnSet columns_;
-  AlignedVector<float> ones_;
-  std::vector<std::uint32_t> all_rows_;
+  std::vector<float> ones_;       ///< the bias's column
   std::vector<double> cost_;      ///< of each column, 0 for the bias
   std::vector<double> weights_;   ///< [column][output]
   std::vector<double> gradient_;  ///< of the loss, [column][output]; valid if gradient_valid_
@@ -146,8 +129,9 @@ class ActiveSetSolver {
   double metric_lambda_ = 0;
   double damping_ = 1;
   double last_decrease_ = 0;  ///< of the last step: tells when to look at a gap without a dual
-  bool coupled_ = false;      ///< the metric has the outputs' interactions
-  std::shared_ptr<RowUpdate> rows_;
+  double hopeful_ = 0;    ///< without a dual: half the decrease at which the gap was last computed in vain
+  bool coupled_ = false;  ///< the metric has the outputs' interactions
+  std::shared_ptr<RowUpdate> row_update_;
   std::unique_ptr<HessianBlocks> metric_;
   std::unique_ptr<History> history_;
 };

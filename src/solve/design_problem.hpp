@@ -6,13 +6,13 @@
 // linear in w, a solver may keep the scores and add what a step changes (advance()).
 #pragma once
 
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/smooth.hpp"
 #include "sharelearn/run/threads.hpp"
-#include "sharelearn/solve/local_columns.hpp"
+#include "solve/local_columns.hpp"
 
 namespace sharelearn {
 
@@ -57,17 +57,15 @@ class DesignProblem {
                              std::span<double> out) const;
 
  private:
-  void add_gradient(RowRange range, const double* r, Index stride, std::vector<double>& sums) const;
-  template <class Visit>
-  void sum_over_rows(std::span<double> out, Index scratch_columns, const Visit& visit) const;
-
-  double advance_local(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
-                       Grid<double>& residual, std::span<double> gradient) const;
-  void hessian_times_local(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
+  std::span<const double> bias_of(std::span<const double> w) const {
+    return w.subspan(static_cast<std::size_t>(columns_ * outputs()));
+  }
+  void add_gradient(RowRange rows, RowValues<const double> residual, std::span<double> sums) const;
 
   const Grid<float>* dense_ = nullptr;
   const LocalColumns* local_ = nullptr;
   Index columns_;
+  std::shared_ptr<const ColumnOperator> x_;
   const Loss& loss_;
   bool bias_;
   const SmoothPenalty& penalty_;

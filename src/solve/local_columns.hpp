@@ -8,12 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
-#include "sharelearn/run/threads.hpp"
+#include "solve/column_operator.hpp"
 
 namespace sharelearn {
 
-class LocalColumns {
+class LocalColumns : public ColumnOperator {
  public:
   /// V is rows x width; its row r starts at by_rows + r * stride. It is copied once, and shared by copies of
   /// this object.
@@ -29,15 +28,16 @@ class LocalColumns {
     groups_.pop_back();
   }
 
-  Index rows() const { return rows_; }
-  Index width() const { return width_; }
+  Index rows() const override { return rows_; }
+  Index group_width() const override { return width_; }
   Index groups() const { return static_cast<Index>(groups_.size()); }
-  Index columns() const { return groups() * width_; }
+  Index columns() const override { return groups() * width_; }
+  /// Outputs are padded with zeros, as the kernels have them.
+  Index stride_of(Index outputs) const override;
 
-  /// scores += X w; w is [column][output], the columns of a group side by side.
-  void add_scores(std::span<const double> w, Grid<double>& scores, ThreadPool& threads) const;
-  /// out = X' residual.
-  void gradient(const Grid<double>& residual, std::span<double> out, ThreadPool& threads) const;
+  void add_scores(RowRange rows, ColumnValues<const double> weights, RowValues<double> scores) const override;
+  void add_gradient(RowRange rows, ColumnRange columns, RowValues<const double> residual,
+                    ColumnValues<double> sums) const override;
   /// out[a * width + b] = sum_i d_i x_ia x_ib over the columns of one group for b <= a, in float32.
   void weighted_gram(Index group, std::span<const float> d, std::span<float> out) const;
 
@@ -46,6 +46,8 @@ class LocalColumns {
     std::vector<std::uint32_t> rows;
     std::vector<Index> start;  ///< of each block's rows in `rows`; the last entry is their number
   };
+  /// The group's rows among these, which lie within a block.
+  std::span<const std::uint32_t> rows_inside(const Group& group, RowRange rows) const;
 
   struct Values {
     AlignedVector<double> wide;   ///< V by rows, `width` apart

@@ -14,7 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "sharelearn/solve/design_problem.hpp"
+#include "sharelearn/solve/corrective.hpp"
+#include "solve/design_problem.hpp"
 
 namespace sharelearn {
 
@@ -30,9 +31,8 @@ struct Reduction {
 
 class Preconditioner {
  public:
-  static constexpr Index kOwnColumns = 400;  ///< up to here a factor an output, unless told otherwise
-
-  Preconditioner(const DesignProblem& problem, const Grid<double>& scores, Index own_columns = kOwnColumns);
+  Preconditioner(const DesignProblem& problem, const Grid<double>& scores,
+                 Index own_columns = kOwnCurvatureColumns);
   ~Preconditioner();
   /// With the columns that the problem has gained since this was built; null where they are too many for the
   /// old D, or another form of H serves their number better.

@@ -3,7 +3,7 @@
 // steps. FISTA then certifies the point, or goes on from it.
 #pragma once
 
-#include "sharelearn/solve/fista.hpp"
+#include "solve/fista_solver.hpp"
 
 namespace sharelearn {
 

@@ -11,12 +11,10 @@
 // Weights are kept a column's outputs side by side: weights[a * outputs + c].
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
-#include "sharelearn/run/threads.hpp"
+#include "solve/column_set.hpp"
 
 namespace sharelearn {
 
@@ -46,54 +44,49 @@ class Design {
   std::vector<double> true_bias(std::span<const double> bias, std::span<const double> weights) const;
   std::vector<double> centred_bias(std::span<const double> bias, std::span<const double> weights) const;
 
-  /// gradient[j * outputs + c] for every column j; residual: rows x score_columns.
-  void gradient(const Grid<double>& residual, std::span<double> gradient, ThreadPool& threads) const;
-  /// Sum of the residuals of each output.
-  std::vector<double> residual_sums(const Grid<double>& residual) const;
-
  private:
   friend class ActiveColumns;
+  struct Moments;
   void centre(std::span<const double> row_weights, ThreadPool& threads);
+  std::vector<Moments> moments_of(Index j, std::span<const double> row_weights) const;
   std::vector<double> shifted_bias(std::span<const double> bias, std::span<const double> weights,
                                    double sign) const;
   /// Mean of column j over the rows that carry output c.
   double mean(Index j, Index c) const {
     return mean_[static_cast<std::size_t>(own_rows() ? j * outputs_ + c : j)];
   }
-  void column_gradient(std::span<const Index> columns, const Grid<double>& residual,
-                       std::span<const double> by_row, std::span<const double> sums, double* out) const;
-
   const Matrix& x_;
   Index outputs_;
   bool bias_;
   std::vector<Index> task_begin_;
-  std::vector<Index> task_of_row_;  ///< own rows of sparse data
-  std::vector<double> mean_;        ///< columns (own rows: columns x outputs); empty without a bias
+  std::vector<double> mean_;  ///< columns (own rows: columns x outputs); empty without a bias
   std::vector<double> scale_;
   std::vector<double> share_;
 };
 
-/// Some columns of a design: the working set of a solver.
+/// Some columns of a design, centred, and the bias: the working set of a solver.
 class ActiveColumns {
  public:
   ActiveColumns(const Design& design, std::vector<Index> columns);
+  /// All columns.
+  explicit ActiveColumns(const Design& design);
   const std::vector<Index>& columns() const { return columns_; }
   Index count() const { return static_cast<Index>(columns_.size()); }
 
   /// scores = offset + X weights + bias. weights: count x outputs; offset may be null; bias may be empty.
   void scores(std::span<const double> weights, std::span<const double> bias, const Grid<double>* offset,
               Grid<double>& scores, ThreadPool& threads) const;
-  /// gradient: count x outputs.
-  void gradient(const Grid<double>& residual, std::span<double> gradient, ThreadPool& threads) const;
+  /// gradient: count x outputs. Returns that of the bias, which are the residuals' sums; empty without one.
+  std::vector<double> gradient(const Grid<double>& residual, std::span<double> gradient,
+                               ThreadPool& threads) const;
 
  private:
-  void dense_scores(RowRange rows, std::span<const double> weights, Grid<double>& scores) const;
-  void sparse_scores(RowRange rows, std::span<const double> weights, Grid<double>& scores) const;
-
+  const ColumnOperator& product() const;
   const Design& design_;
   std::vector<Index> columns_;
-  std::vector<const float*> pointers_;  ///< dense data
-  RowMatrix rows_;                      ///< sparse data: the chosen columns by rows, columns by position
+  std::vector<float> ones_;  ///< the bias's column
+  ColumnSet set_;            ///< the columns, and the bias's last
+  TaskRows tasks_;           ///< the same with own rows
 };
 
 }  // namespace sharelearn

@@ -1,0 +1,44 @@
+// FISTA on a working set of columns: minimises
+//
+//   F(W, b) = loss(offset + X W + 1 b) + strength * sum_j penalty(W_j)
+//
+// for a smooth loss that is never negative and any penalty with a prox (section 2.3 of [ZweigWeinshall13];
+// Beck and Teboulle 2009; adaptive restart of O'Donoghue and Candes 2015). Steps are taken in the metric of
+// the columns' mean squares; a row of W has one step, so the prox keeps its closed form.
+//
+// Stop: a bound on F(W, b) - min F. For any alpha <= 1 with alpha * dual_norm(G_j) <= strength for all j,
+// where G = X' r and r is the loss's derivative by score, convexity of the loss and loss >= 0 give
+//
+//   min F >= alpha (loss - <G, W> - radius * sum_c |sum_i r_ic|)
+//
+// over all biases within `radius` of the present one; radius is 1 + the largest bias. Without a penalty
+// (strength 0) the weights stand beside the bias in the last term, each times its column's deviation, so that
+// the bound does not depend on the columns' scales.
+#pragma once
+
+#include "sharelearn/loss/loss.hpp"
+#include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/run/context.hpp"
+#include "sharelearn/solve/fista.hpp"
+#include "solve/design.hpp"
+
+namespace sharelearn {
+
+struct CompositeProblem {
+  const Design& design;
+  const Loss& loss;
+  const Penalty& penalty;
+  double strength = 0;                   ///< lambda; phi of a level of the cascade
+  const Grid<double>* offset = nullptr;  ///< scores that are there already
+};
+
+/// Zero weights and bias of the right size.
+CompositePoint zero_point(const Design& design);
+
+FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& point,
+                           const FistaOptions& options, Context& context);
+
+/// The smallest strength at which all weights stay zero, the bias being fitted.
+double largest_strength(const CompositeProblem& problem, Context& context);
+
+}  // namespace sharelearn
