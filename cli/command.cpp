@@ -99,7 +99,7 @@ void DataOptions::declare(CLI::App& app, bool with_missing) {
         ->capture_default_str()
         ->group(group);
   }
-  app.add_option("--threads", threads, "Threads to use; 0: one a core. Results do not depend on it")
+  app.add_option("--threads", threads, "Threads to use; 0: one per core. Results do not depend on it")
       ->check(between(0, 1024))
       ->capture_default_str();
 }

@@ -37,6 +37,7 @@ std::unique_ptr<Command> describe_command();
 std::unique_ptr<Command> generate_command();
 std::unique_ptr<Command> words_command();
 std::unique_ptr<Command> transfer_command();
+std::unique_ptr<Command> options_command();
 
 /// Options of how data is read, the same for every command.
 struct DataOptions {

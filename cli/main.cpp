@@ -14,6 +14,7 @@
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/instructions.hpp"
 #include "sharelearn/run/memory.hpp"
+#include "sharelearn/version.hpp"
 #include "suggest.hpp"
 
 namespace {
@@ -43,7 +44,7 @@ void check_values(CLI::App& app) {
 
 /// `--version` works wherever it stands.
 void set_version(CLI::App& app) {
-  app.set_version_flag("--version", "sharelearn " SHARELEARN_VERSION);
+  app.set_version_flag("--version", fmt::format("sharelearn {}", sharelearn::kVersion));
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) set_version(*command);
 }
 

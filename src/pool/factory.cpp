@@ -206,6 +206,7 @@ std::unique_ptr<Pool> make_pool(const PoolData& data, PoolOptions options, std::
     throw InputError(fmt::format("there are {} weights for {} rows", weights.size(), data.x.rows()));
   }
   if (std::ranges::adjacent_find(weights, std::not_equal_to<>()) == weights.end()) given.weights = {};
+  if (options.own) return options.own(given, seed, threads);
   for (const Entry& entry : makers()) {
     if (entry.name == *options.name) return entry.make(given, options, seed, threads);
   }

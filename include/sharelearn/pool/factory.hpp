@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,11 @@
 #include "sharelearn/run/fields.hpp"
 
 namespace sharelearn {
+
+struct PoolData;
+/// Builds a pool of one's own from the data.
+using PoolMaker =
+    std::function<std::unique_ptr<Pool>(const PoolData& data, std::uint64_t seed, ThreadPool& threads)>;
 
 /// What is unset takes its default (pool_fields() says which).
 struct PoolOptions {
@@ -30,6 +36,7 @@ struct PoolOptions {
   std::optional<double> mask_sigma = {};       ///< patches
   std::optional<bool> deskew = {};             ///< patches
   std::optional<double> contrast = {};         ///< patches
+  PoolMaker own = {};                          ///< in place of a named pool
 };
 
 /// The table of these options but for image_width, which whoever deforms images needs too; it refers to

@@ -1,0 +1,55 @@
+// sharelearn options: every option of every method as a page of Markdown (docs/options.md).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "command.hpp"
+#include "option_fields.hpp"
+#include "sharelearn/fit/fit.hpp"
+
+namespace sharelearn::cli {
+namespace {
+
+/// A table cell: bars would end it.
+std::string cell(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) text.insert(at, "\\");
+  return text;
+}
+
+void print_method(const sharelearn::Method& method, const FieldTable& table) {
+  fmt::print("\n## {}\n\n{}.\n", method.name(), with_flags(method.summary()));
+  std::string section;
+  for (const Field& field : table.fields()) {
+    if (field.section != section || &field == &table.fields().front()) {
+      section = field.section;
+      fmt::print("\n**{}**\n\n| option | value | default | meaning |\n|---|---|---|---|\n", section);
+    }
+    fmt::print("| `--{}` | {} | {} | {}{} |\n", field.name, cell(field.is_file ? "a file" : field.expected()),
+               cell(with_flags(field.fallback_text)), cell(with_flags(field.help)),
+               field.needs.empty() ? "" : cell(fmt::format("; needs {}", with_flags(field.needs))));
+  }
+}
+
+class OptionsCommand : public Command {
+ public:
+  std::string_view name() const override { return "options"; }
+  std::string_view summary() const override { return "Every option of every method, as a page of Markdown"; }
+  void declare(CLI::App&) override {}
+  int run() override {
+    fmt::print(
+        "# Options of the methods\n\nMade by `sharelearn options` from the tables that the command line, the "
+        "checks and the "
+        "reports read.\nIn C++ an option is a member of the method's struct (`per-round` is `per_round`). "
+        "How data is read is "
+        "explained in [data.md](data.md).\n");
+    for (const auto& method : batch_methods()) print_method(*method, method->fields());
+    return 0;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> options_command() {
+  return std::make_unique<OptionsCommand>();
+}
+
+}  // namespace sharelearn::cli

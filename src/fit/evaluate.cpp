@@ -1,0 +1,94 @@
+#include "sharelearn/fit/evaluate.hpp"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace sharelearn {
+namespace {
+
+/// Labels of the data that the model does not know.
+std::vector<std::string> unknown_labels(const Dataset& data, const Classes& classes) {
+  std::set<std::string> unknown;
+  for (std::size_t i = 0; i < classes.of_row.size(); ++i) {
+    if (classes.of_row[i] < 0 && data.label.id[i] >= 0) {
+      unknown.insert(data.label.names[static_cast<std::size_t>(data.label.id[i])]);
+    }
+  }
+  return {unknown.begin(), unknown.end()};
+}
+
+double log_loss_of(const Model& model, Grid<double> scores, const Classes& classes,
+                   std::span<const double> weights) {
+  if (!gives_probabilities(model.link())) return std::numeric_limits<double>::quiet_NaN();
+  to_log_probabilities(model.link(), scores);  // their softmax is the model's probabilities
+  return class_metrics(scores, classes.of_row, weights).log_loss;
+}
+
+nlohmann::json or_null(double value) {
+  return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
+}
+
+void add_classes(const Evaluation& evaluation, nlohmann::json& json) {
+  const ClassMetrics& metrics = *evaluation.classes;
+  json["error"] = metrics.error;
+  json["errors"] = metrics.errors;
+  json["coverage"] = or_null(metrics.coverage);
+  json["log_loss"] = or_null(metrics.log_loss);
+  json["top_error"] = metrics.top_error;
+  json["classes"] = evaluation.names;
+  json["confusion"] = evaluation.confusion;
+  if (!evaluation.unknown.empty()) json["unknown_classes"] = evaluation.unknown;
+}
+
+void add_tasks(const Evaluation& evaluation, nlohmann::json& json) {
+  json["error"] = evaluation.tasks->error;
+  json["tasks"] = evaluation.names;
+  json["task_error"] = evaluation.tasks->task_error;
+  for (const double area : evaluation.tasks->area) json["area_under_curve"].push_back(or_null(area));
+  if (!evaluation.unknown.empty()) json["unknown_tasks"] = evaluation.unknown;
+}
+
+}  // namespace
+
+Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads) {
+  if (!data.weight.empty()) normalised_weights(data);  // refuses those that fit refuses
+  const Grid<double> scores = model.scores(data, threads);
+  Evaluation result;
+  result.rows = data.rows();
+  result.features_used = model.features_used();
+  result.names = model.output_names();
+  switch (model.outputs_are()) {
+    case OutputKind::classes: {
+      const Classes classes = classes_of(data, model.output_names());
+      result.classes = class_metrics(scores, classes.of_row, data.weight);
+      result.classes->log_loss = log_loss_of(model, scores, classes, data.weight);
+      result.confusion = confusion_matrix(scores, classes.of_row);
+      result.unknown = unknown_labels(data, classes);
+      break;
+    }
+    case OutputKind::tasks: {
+      const Tasks tasks = tasks_of(data, &model.output_names(), model.task_labels);
+      result.tasks = task_metrics(scores, tasks, data.weight);
+      result.unknown = tasks.unknown;
+      break;
+    }
+    case OutputKind::value:
+      result.values = value_metrics(scores, values_of(data), data.weight);
+      break;
+  }
+  return result;
+}
+
+nlohmann::json to_json(const Evaluation& evaluation) {
+  nlohmann::json json{{"rows", evaluation.rows}, {"features_used", evaluation.features_used}};
+  if (evaluation.classes) add_classes(evaluation, json);
+  if (evaluation.tasks) add_tasks(evaluation, json);
+  if (evaluation.values) {
+    json["root_mean_square_error"] = evaluation.values->root_mean_square;
+    json["mean_absolute_error"] = evaluation.values->mean_absolute;
+  }
+  return json;
+}
+
+}  // namespace sharelearn
