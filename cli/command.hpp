@@ -82,8 +82,6 @@ struct Columns {
 /// values the means of the columns.
 Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
                       ThreadPool& threads);
-/// The same of a stream that was looked at: it cannot be opened again.
-Dataset read_matching(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads);
 
 /// Reads data that a model shall be used on, as it is in the file: the model itself orders columns and fills
 /// in what is missing.

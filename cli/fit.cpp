@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "method.hpp"
+#include "methods.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/plot.hpp"
@@ -103,6 +104,11 @@ class FitCommand : public Command {
       library_.push_back(std::make_unique<LibraryMethod>(std::move(method)));
       library_.back()->declare(app);
     }
+    for (auto& method : stream_methods()) {
+      CLI::App* of = app.add_subcommand(std::string(method->name()), std::string(method->summary()));
+      method->declare(*of);
+      streams_.emplace_back(std::move(method), of);
+    }
     for (auto& method : all_methods()) {
       auto entry = std::make_unique<Entry>();
       entry->method = std::move(method);
@@ -118,11 +124,14 @@ class FitCommand : public Command {
     for (const auto& method : library_) {
       if (method->app->parsed()) return method->run();
     }
+    for (const auto& [method, of] : streams_) {
+      if (of->parsed()) return method->run();
+    }
     for (const auto& entry : entries_) {
       if (!entry->app->parsed()) continue;
       nlohmann::json options = entry->options->values();
       options["scale"] = name_of(entry->common.scaling(entry->method->default_scaling()));
-      options["bias"] = entry->common.bias_or(entry->method->default_bias());
+      options["bias"] = entry->common.bias_or(true);
       return entry->method->run(entry->common, options);
     }
     return 2;
@@ -136,6 +145,7 @@ class FitCommand : public Command {
     CommonOptions common;
   };
   std::vector<std::unique_ptr<LibraryMethod>> library_;
+  std::vector<std::pair<std::unique_ptr<Command>, CLI::App*>> streams_;
   std::vector<std::unique_ptr<Entry>> entries_;
 };
 

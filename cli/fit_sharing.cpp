@@ -1,15 +1,11 @@
-// sharelearn fit sharing: the options of online learning with shared hypotheses, and its run.
+// sharelearn fit sharing: online learning with shared hypotheses, from a stream of lines or from rows.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <filesystem>
-#include <functional>
 
-#include "method.hpp"
 #include "methods.hpp"
-#include "sharelearn/model/metrics.hpp"
+#include "option_fields.hpp"
+#include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharing_stream.hpp"
@@ -17,391 +13,236 @@
 namespace sharelearn::cli {
 namespace {
 
-class SharingMethod : public Method {
+constexpr Index kMostBytes = Index{1} << 30;
+
+std::string text_of(const std::string& path) {
+  const std::vector<char> bytes = read_bytes(path, kMostBytes);
+  return {bytes.data(), bytes.size()};
+}
+
+/// An option that other methods have; it is answered with what to use instead.
+void refuse(CLI::App& app, const std::string& flag, const std::string& instead) {
+  app.add_option_function<std::string>(
+         flag, [=](const std::string&) { throw OptionError(flag.substr(2), instead); })
+      ->group("");
+}
+
+class SharingCommand : public Command {
  public:
-  std::string_view name() const override { return "sharing"; }
-  std::string_view summary() const override {
-    return "Online perceptrons whose hypotheses are shared by sets of classes; classes appear on the fly";
-  }
-  ScalingKind default_scaling() const override { return ScalingKind::none; }
-  bool default_bias() const override { return false; }
-  void declare(OptionSet& options) override;
-  int run(const CommonOptions& common, const nlohmann::json& options) override;
-  std::vector<NamedPath> own_inputs() const override { return {{"--competitor", stream_.competitor}}; }
-  FitResult fit(FitInput&) override { throw Failure("sharing learns from a stream"); }
+  std::string_view name() const override { return SharingFit::name; }
+  std::string_view summary() const override { return SharingFit::summary; }
+  void declare(CLI::App& app) override;
+  int run() override;
 
  private:
-  void declare_stream(OptionSet& options);
-  SharingOptions learner_options() const;
-  ClassSets class_sets() const;
-  std::shared_ptr<SharingModel> start_model(const CommonOptions& common);
-  std::shared_ptr<SharingModel> load_to_go_on(const std::string& path, const SharingModel& fresh,
-                                              ScalingKind scaling) const;
-  void needs(const CLI::Option* option, std::string_view what, std::function<bool()> given);
-  void check(const CommonOptions& common) const;
-  void check_numbers() const;
-  bool takes_named_lines(const CommonOptions& common) const;
-  bool streams(LineSource& source, const CommonOptions& common) const;
-  Dataset read_rows(LineSource& source, SharingModel& model, const CommonOptions& common,
-                    ThreadPool& threads) const;
-  std::optional<Dataset> learn(SharingStream& stream, const CommonOptions& common, ThreadPool& threads,
-                               const Monitor& monitor) const;
-  nlohmann::json report(SharingStream& stream, const std::optional<Dataset>& test, ThreadPool& threads) const;
+  void declare_stream(CLI::App& app);
+  void check() const;
+  void read_hypotheses();
+  OnlineSharing start() const;
+  OnlineSharing go_on(const std::string& path) const;
+  bool takes_named_lines() const;
+  bool streams(LineSource& source) const;
+  Dataset read_rows(LineSource& source, const SharingModel& model, ThreadPool& threads) const;
+  std::optional<Dataset> learn(OnlineSharing& online, ThreadPool& threads, const Monitor& monitor) const;
+  void print_end(const FitReport& report) const;
 
-  /// An option that does nothing unless another is given.
-  struct Need {
-    const CLI::Option* option;
-    std::string_view what;
-    std::function<bool()> given;
-  };
-  std::vector<Need> needs_;
-  std::string hypotheses_ = "hybrid";
-  bool own_ = false;
-  std::string map_ = "product";
-  std::string prototype_ = "mean";
-  std::string kernel_ = "none";
-  std::string update_ = "perceptron";
-  std::string from_;
-  bool load_ = false;
-  SharingOptions options_;
+  SharingFit options_;
+  FieldTable table_ = fields(options_);
+  OptionFiles files_;
   StreamOptions stream_;
+  const CLI::Option* skip_option_ = nullptr;
+  std::string train_, test_, model_, report_, from_, competitor_;
+  DataOptions data_;
+  std::uint64_t seed_ = 1;
+  bool load_ = false, quiet_ = false;
 };
 
-void SharingMethod::declare(OptionSet& options) {
-  options.add(
-      "--hypotheses", hypotheses_,
-      "Which classes share a hypothesis: multi (none), single (all), hybrid (both), hierarchy (names are "
-      "paths, every prefix is a set), learned, or a file of lines \"set: class class ...\"");
-  needs(options.add_flag("--own", own_, "With a file of sets: every class has a hypothesis of its own, too"),
-        "a file of sets as --hypotheses", [this] { return class_sets().kind() == Hypotheses::sets; });
-  options.add_choice(
-      "--map", map_, {"product", "frequency", "difference"},
-      "Feature map of shared hypotheses, of x and the class's mean p: x p (eq. 4), eq. 10, |x - p|; "
-      "with a kernel it is x - p (eq. 11)");
-  options.add_choice("--prototype", prototype_, {"mean", "first"},
-                     "p is the mean of the class's earlier examples, or its first example");
-  const auto for_frequency = [&](const std::string& flag, double& value, const std::string& help) {
-    needs(options.add(flag, value, "frequency: " + help), "--map frequency",
-          [this] { return map_ == "frequency"; });
-  };
-  for_frequency("--high", options_.map.high, "a word in at least this share of a class is typical");
-  for_frequency("--low", options_.map.low, "a word in at most this share of a class is foreign");
-  for_frequency("--high-value", options_.map.high_value, "value of a typical word");
-  for_frequency("--low-value", options_.map.low_value, "value of a foreign word");
-  options.add_choice("--kernel", kernel_, {"none", "gaussian", "polynomial"}, "Mercer kernel");
-  needs(options.add("--sigma", options_.kernel.sigma, "gaussian: exp(-|a - b|^2 / (2 sigma))")
-            ->check(positive()),
-        "--kernel gaussian", [this] { return kernel_ == "gaussian"; });
-  const auto polynomial = [this] { return kernel_ == "polynomial"; };
-  needs(
-      options.add("--degree", options_.kernel.degree, "polynomial: (<a, b> + offset)^degree, a whole number")
-          ->check(positive()),
-      "--kernel polynomial", polynomial);
-  needs(options.add("--offset", options_.kernel.offset, "polynomial: the offset")->check(non_negative()),
-        "--kernel polynomial", polynomial);
-  options.add("--budget", options_.budget, "Most mistakes a kernel keeps, the oldest is forgotten; 0: all")
-      ->check(non_negative());
-  options.add_choice("--update", update_, {"perceptron", "pa"},
-                     "Step on a mistake, or the passive-aggressive one on every margin below 1");
-  needs(options.add("--aggressiveness", options_.aggressiveness, "pa: the largest step")->check(positive()),
-        "--update pa", [this] { return update_ == "pa"; });
-  options.add_flag("--average", options_.average,
-                   "Predict, after learning, with the mean of the weights over time");
-  options.add_flag("--binary", options_.binary, "Every value other than 0 counts as 1");
-  options.add_flag("--unit", options_.unit, "Every example is brought to length 1");
-  declare_stream(options);
+void SharingCommand::declare(CLI::App& app) {
+  app.add_option("TRAIN", train_, "Data to learn from; - is standard input")->required();
+  const std::string group = "Files";
+  app.add_option("--test", test_, "Data to report the error on after learning")->group(group);
+  app.add_option("-o,--output", model_, "Where to write the model")->group(group);
+  app.add_option("--report", report_, "Where to write the report (JSON)")->group(group);
+  app.add_option("--from", from_, "Go on learning from this model")->group(group);
+  app.add_option("--competitor", competitor_,
+                 "File of a competing hypothesis: report the bound on the mistakes against it")
+      ->group(group);
+  declare_fields(app, table_, files_);
+  declare_stream(app);
+  data_.declare(app, false);
+  app.add_flag("--quiet", quiet_, "No progress and no table");
+  app.add_option("--seed", seed_, "Nothing is random here")->group("");
+  refuse(app, "--holdout", "sharing learns from the rows in their order; give `test` FILE");
+  refuse(app, "--tolerance", "sharing has no solver to stop; it takes the examples one by one");
+  refuse(app, "--class-weight", "sharing weighs no classes");
 }
 
-void SharingMethod::declare_stream(OptionSet& options) {
-  options.add_flag("--names", stream_.names,
-                   "Features are names (word:2, or word alone for word:1), not numbers");
-  options
-      .add("--hash", stream_.hash,
-           "Hash features to this many bits instead of remembering them; 0: no hashing")
-      ->check(between(0, 30));
-  options.add_flag(
-      "--follow", stream_.follow,
-      "Answer each line with its prediction before learning from it; lines without a label are only "
-      "predicted");
-  options.add("--checkpoint", stream_.checkpoint,
-              "Save the model here on the way, and go on from it if it is there");
-  options.add("--every", stream_.every, "Examples between two checkpoints; 0: only at the end")
-      ->check(non_negative());
-  needs(options.add_flag(
-            "--skip,!--no-skip", stream_.skip,
-            "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)"),
-        "--checkpoint FILE", [this] { return !stream_.checkpoint.empty(); });
-  options.add_flag("--load", load_,
-                   "Read the whole input before learning: faster for files, needs their memory");
-  options.add("--from", from_, "Go on learning from this model");
-  options.add_choice("--on-error", stream_.on_error, {"stop", "skip"}, "What to do with a bad line");
-  options.add("--competitor", stream_.competitor,
-              "File of a competing hypothesis: report the bound of Theorem 1 against it");
+void SharingCommand::declare_stream(CLI::App& app) {
+  const std::string group = "Stream";
+  app.add_flag("--follow", stream_.follow,
+               "Answer each line with its prediction before learning from it; lines without a label are only "
+               "predicted")
+      ->group(group);
+  app.add_option("--checkpoint", stream_.checkpoint,
+                 "Save the model here on the way, and go on from it if it is there")
+      ->group(group);
+  app.add_option("--every", stream_.every, "Examples between two checkpoints; 0: only at the end")
+      ->check(non_negative())
+      ->capture_default_str()
+      ->group(group);
+  skip_option_ =
+      app.add_flag(
+             "--skip,!--no-skip", stream_.skip,
+             "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)")
+          ->group(group);
+  app.add_flag("--load", load_, "Read the whole input before learning: faster for files, needs their memory")
+      ->group(group);
+  app.add_option("--on-error", stream_.on_error, "What to do with a bad line")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->capture_default_str()
+      ->group(group);
 }
 
-SharingOptions SharingMethod::learner_options() const {
-  SharingOptions options = options_;
-  options.map.kind = map_from(map_);
-  options.prototype = prototype_from(prototype_);
-  options.kernel.kind = kernel_from(kernel_);
-  options.update = update_from(update_);
-  return options;
-}
-
-ClassSets SharingMethod::class_sets() const {
-  for (const char* word : {"multi", "single", "hybrid", "hierarchy", "learned"}) {
-    if (hypotheses_ == word) return ClassSets(hypotheses_from(word));
+void SharingCommand::check() const {
+  table_.check();
+  if (!data_.read.weight_column.empty()) {
+    throw InputError("--weight-column: sharing weighs no rows; --ignore-columns leaves the column out");
   }
-  if (!std::filesystem::exists(hypotheses_)) {
+  if (stream_.follow && (model_ == "-" || report_ == "-"))
+    throw InputError("--follow answers on standard output: name files for -o and --report");
+  if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
+  if (skip_option_->count() > 0 && stream_.checkpoint.empty())
+    throw InputError("--skip needs --checkpoint FILE");
+  const std::string hypotheses = options_.hypotheses.value_or("hybrid");
+  check_paths({{"-o", model_}, {"--report", report_}},
+              {{"TRAIN", train_},
+               {"--test", test_},
+               {"--labels", data_.read.labels_file},
+               {"--competitor", competitor_},
+               {"--hypotheses", is_hypotheses_word(hypotheses) ? "" : hypotheses}});
+  if (!stream_.checkpoint.empty()) require_writable(stream_.checkpoint);
+}
+
+/// What is not one of the words names a file of sets.
+void SharingCommand::read_hypotheses() {
+  if (!options_.hypotheses || is_hypotheses_word(*options_.hypotheses)) return;
+  const std::string path = *options_.hypotheses;
+  if (!std::filesystem::exists(path)) {
     throw InputError(
         fmt::format("--hypotheses {}: expected multi, single, hybrid, hierarchy, learned or a file of sets; "
                     "there is no such file",
-                    hypotheses_));
+                    path));
   }
-  const std::vector<char> text = read_bytes(hypotheses_, Index{1} << 30);
-  ClassSets sets = ClassSets::parse({text.data(), text.size()}, hypotheses_);
-  if (own_) sets.give_every_class_its_own();
-  return sets;
+  options_.hypotheses = text_of(path);
+  options_.hypotheses_source = path;
 }
 
-void SharingMethod::needs(const CLI::Option* option, std::string_view what, std::function<bool()> given) {
-  needs_.push_back({option, what, std::move(given)});
+OnlineSharing SharingCommand::go_on(const std::string& path) const {
+  return OnlineSharing::resume(load_model(path), options_, path);
 }
 
-void SharingMethod::check_numbers() const {
-  const FeatureMap& map = options_.map;
-  for (const double number : {map.high, map.low, map.high_value, map.low_value}) {
-    if (!std::isfinite(number)) {
-      throw InputError("--high, --low, --high-value and --low-value: expected finite numbers");
-    }
+OnlineSharing SharingCommand::start() const {
+  if (!stream_.checkpoint.empty() && std::filesystem::exists(stream_.checkpoint)) {
+    OnlineSharing online = go_on(stream_.checkpoint);
+    fmt::print(stderr, "sharelearn: going on from {} after line {}\n", stream_.checkpoint, online.position());
+    return online;
   }
-  if (map.low >= map.high)
-    throw InputError(fmt::format("--low {} must be below --high {}", map.low, map.high));
-  // A power of a negative number, which <a, b> may be.
-  if (options_.kernel.degree != std::floor(options_.kernel.degree))
-    throw InputError(fmt::format("--degree {}: expected a whole number", options_.kernel.degree));
+  if (from_.empty()) return OnlineSharing::begin(options_);
+  OnlineSharing online = go_on(from_);
+  online.begin_input();
+  return online;
 }
 
 /// True where features by name come as lines, not as columns of a table.
-bool SharingMethod::takes_named_lines(const CommonOptions& common) const {
-  return stream_.names && (common.data.format == "auto" || common.data.format == "svmlight");
-}
-
-void SharingMethod::check(const CommonOptions& common) const {
-  if (common.holdout > 0)
-    throw InputError("--holdout: sharing learns from the rows in their order; give --test FILE");
-  if (common.tolerance > 0)
-    throw InputError("--tolerance: sharing has no solver to stop; it takes the examples one by one");
-  if (common.class_weight != "none") throw InputError("--class-weight: sharing weighs no classes");
-  if (!common.data.read.weight_column.empty()) {
-    throw InputError("--weight-column: sharing weighs no rows; --ignore-columns leaves the column out");
-  }
-  if (takes_named_lines(common) && common.scaling(default_scaling()) != ScalingKind::none)
-    throw InputError("--scale: features by name come line by line and are not scaled; --unit may do");
-  if (stream_.follow && (common.model == "-" || common.report == "-"))
-    throw InputError("--follow answers on standard output: name files for -o and --report");
-  if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
-  check_numbers();
-  for (const Need& need : needs_) {
-    if (need.option->count() > 0 && !need.given())
-      throw InputError(fmt::format("{} needs {}", need.option->get_name(), need.what));
-  }
-  if (!stream_.checkpoint.empty()) require_writable(stream_.checkpoint);
-  if (options_.budget > 0 && kernel_ == "none")
-    throw InputError("--budget bounds the supports of a kernel: give --kernel");
-}
-
-std::shared_ptr<SharingModel> SharingMethod::load_to_go_on(const std::string& path, const SharingModel& fresh,
-                                                           ScalingKind scaling) const {
-  auto model = std::dynamic_pointer_cast<SharingModel>(load_model(path));
-  if (!model) throw InputError(fmt::format("{}: is no model of `fit sharing`", path));
-  const FeatureNumbering& a = model->features;
-  const FeatureNumbering& b = fresh.features;
-  const auto expect = [&](bool same, std::string_view which) {
-    if (same) return;
-    throw InputError(
-        fmt::format("{}: was learned with other options ({}); give the same ones, or start anew with another "
-                    "file",
-                    path, which));
-  };
-  expect(model->sets.same_rule(fresh.sets), "--hypotheses, --own");
-  expect(model->options == fresh.options, "of the learner");
-  expect(a.by_name() == b.by_name() && a.hash_bits() == b.hash_bits() && a.bias() == b.bias(),
-         "--names, --hash, --bias");
-  expect(model->preprocessing.scaling.kind == scaling, "--scale");
-  return model;
-}
-
-std::shared_ptr<SharingModel> SharingMethod::start_model(const CommonOptions& common) {
-  auto fresh = std::make_shared<SharingModel>(
-      learner_options(), class_sets(),
-      FeatureNumbering(stream_.names, stream_.hash, common.bias_or(default_bias())));
-  const ScalingKind scaling = common.scaling(default_scaling());
-  if (!stream_.checkpoint.empty() && std::filesystem::exists(stream_.checkpoint)) {
-    auto model = load_to_go_on(stream_.checkpoint, *fresh, scaling);
-    fmt::print(stderr, "sharelearn: going on from {} after line {}\n", stream_.checkpoint, model->lines);
-    return model;
-  }
-  if (from_.empty()) return fresh;
-  auto model = load_to_go_on(from_, *fresh, scaling);
-  model->lines = 0;
-  return model;
+bool SharingCommand::takes_named_lines() const {
+  return options_.names.value_or(false) && (data_.format == "auto" || data_.format == "svmlight");
 }
 
 /// True for svmlight, which is read line by line; other formats and scaling need the whole data.
-bool SharingMethod::streams(LineSource& source, const CommonOptions& common) const {
-  if (takes_named_lines(common)) {
-    if (common.data.format == "auto") require_named_lines(source);
+bool SharingCommand::streams(LineSource& source) const {
+  if (takes_named_lines()) {
+    if (data_.format == "auto") require_named_lines(source);
     return true;
   }
-  if (load_ || common.scaling(default_scaling()) != ScalingKind::none) return false;
-  if (common.data.format != "auto") return common.data.format == "svmlight";
+  if (load_ || options_.scale.value_or("none") != "none") return false;
+  if (data_.format != "auto") return data_.format == "svmlight";
   return source.format(stream_.follow) == Format::svmlight;
 }
 
-/// Gives a new model the columns of its first rows. A vocabulary finds names itself, wherever they stand;
-/// scaling and means go by the order.
-void know_columns(SharingModel& model, const Dataset& data) {
-  if (data.x.is_sparse()) return;
-  model.preprocessing.columns = data.columns();
-  const bool ordered = !model.features.by_name() || !model.preprocessing.scaling.is_identity() ||
-                       !model.preprocessing.means.empty();
-  if (ordered) model.preprocessing.names = data.column_names;
-}
-
-/// All rows of the input, scaled, with the columns of the model; a new one gets those of the rows.
-Dataset SharingMethod::read_rows(LineSource& source, SharingModel& model, const CommonOptions& common,
-                                 ThreadPool& threads) const {
-  ReadOptions read = common.data.resolved();
+Dataset SharingCommand::read_rows(LineSource& source, const SharingModel& model, ThreadPool& threads) const {
+  ReadOptions read = data_.resolved();
   read.labels_required = !stream_.follow;
-  const auto read_all = [&](const ReadOptions& options) { return source.read_all(options, threads); };
-  const bool is_new = model.examples == 0 && model.columns() == 0;
-  Dataset data =
-      is_new ? read_train(read_all, read, model.preprocessing.means, threads)
-             : read_matching({model.columns(), model.column_names(), model.preprocessing.means, "the model"},
-                             read_all, read, threads);
-  model.check_columns(data);
-  const ScalingKind kind = common.scaling(default_scaling());
-  if (kind != ScalingKind::none) {
-    if (model.preprocessing.scaling.is_identity())
-      model.preprocessing.scaling = Scaling::fit(data.x, kind, threads);
-    model.preprocessing.scaling.apply(data.x, threads);
-  }
-  if (is_new) know_columns(model, data);
-  return data;
+  read.columns = model.columns();
+  read.column_names = model.column_names();
+  if (read.missing == Missing::mean) read.missing = Missing::keep;  // the learner fills in
+  return source.read_all(read, threads);
 }
 
 /// Returns the test set, which is read before anything is learned: what is wrong with it costs no run.
-std::optional<Dataset> SharingMethod::learn(SharingStream& stream, const CommonOptions& common,
-                                            ThreadPool& threads, const Monitor& monitor) const {
-  SharingModel& model = stream.model();
-  LineSource source(common.train, monitor);
+std::optional<Dataset> SharingCommand::learn(OnlineSharing& online, ThreadPool& threads,
+                                             const Monitor& monitor) const {
+  LineSource source(train_, monitor);
   std::optional<Dataset> rows, test;
-  if (streams(source, common)) {
-    check_options(common.data.resolved(), Format::svmlight, source.name());
+  if (streams(source)) {
+    check_options(data_.resolved(), Format::svmlight, source.name());
   } else {
-    rows = read_rows(source, model, common, threads);
+    rows = read_rows(source, online.model(), threads);
+    online.know_columns(*rows, threads);
   }
-  if (!common.test.empty()) {
-    test = read_for_model(model, common.test, common.data, true, threads);
-    model.preprocessing.arrange(*test, threads);
-    model.check_columns(*test);
-    classes_of(*test, model.classes);  // throws if a label is missing
+  if (!test_.empty()) {
+    test = read_for_model(online.model(), test_, data_, true, threads);
+    online.check_test(*test, threads);
   }
+  SharingStream stream(online, stream_, monitor);
   if (rows) {
-    stream.run_rows(*rows);
+    stream.run_rows(*rows, threads);
   } else {
     stream.run_lines(source);
   }
   return test;
 }
 
-nlohmann::json SharingMethod::report(SharingStream& stream, const std::optional<Dataset>& test,
-                                     ThreadPool& threads) const {
-  const SharingModel& model = stream.model();
-  nlohmann::json report = {
-      {"method", name()},
-      {"data", {{"m", model.examples}, {"d", model.feature_count}, {"k", model.class_count()}}},
-      {"examples", model.examples},
-      {"mistakes", model.mistakes},
-      {"first_occurrences", model.first_occurrences},
-      {"updates", model.updates},
-      {"features_used", model.features_used()},
-      {"bad_lines", stream.bad_lines()},
-      {"learning_seconds", stream.learning_seconds()}};
-  if (model.examples > 0) {
-    report["mistake_rate"] = static_cast<double>(model.mistakes) / static_cast<double>(model.examples);
+void SharingCommand::print_end(const FitReport& report) const {
+  const nlohmann::json& counts = report.extra;
+  std::FILE* out = stream_.follow || !shows_tables(quiet_, model_, report_) ? stderr : stdout;
+  fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", counts["examples"].get<Index>(),
+             counts["mistakes"].get<Index>(), 100 * counts.value("mistake_rate", 0.0), report.outputs);
+  if (counts.contains("bound")) {
+    const nlohmann::json& bound = counts["bound"];
+    fmt::print(out, "bound of Theorem 1: {:.6g} mistakes (loss {:.6g}, complexity {:.6g})\n",
+               bound["mistakes_at_most"].get<double>(), bound["loss"].get<double>(),
+               bound["complexity"].get<double>());
   }
-  if (model.uses_kernel()) report["supports"] = model.supports.size();
-  for (const ClassGroup& group : model.sets.groups()) {
-    if (group.members.empty()) continue;
-    nlohmann::json members = nlohmann::json::array();
-    for (const std::uint32_t r : group.members) members.push_back(model.classes[r]);
-    report["sets"].push_back({{"name", group.name}, {"classes", members}});
-  }
-  if (const auto bound = stream.bound()) {
-    report["bound"] = {{"loss", bound->loss},
-                       {"radius", bound->radius},
-                       {"sets_of_a_class", bound->sets},
-                       {"complexity", bound->complexity},
-                       {"mistakes_at_most", bound->bound},
-                       {"idle_hypotheses", bound->idle}};
-  }
-  if (test) {
-    const std::vector<std::int32_t> truth = classes_of(*test, model.classes).of_row;
-    const ClassMetrics metrics = class_metrics(model.scores(*test, threads), truth);
-    report["test_error"] = metrics.error;
-    // A class that is not known has no place among the others.
-    const bool any_known = std::any_of(truth.begin(), truth.end(), [](std::int32_t c) { return c >= 0; });
-    if (any_known) report["coverage"] = metrics.coverage;
-  }
-  return report;
+  if (const auto bad = counts["bad_lines"].get<Index>(); bad > 0)
+    fmt::print(stderr, "sharelearn: {} bad lines were skipped\n", bad);
 }
 
-int SharingMethod::run(const CommonOptions& common, const nlohmann::json& options) {
-  const auto start = std::chrono::steady_clock::now();
-  check(common);
-  common.check_files(own_outputs(), own_inputs());
-  ThreadPool threads(common.data.threads);
-  const auto monitor = terminal_monitor(common.quiet);
-  const nlohmann::json metadata = {{"method", name()}, {"options", options}};
-  SharingStream stream(start_model(common), stream_, metadata, *monitor);
-  const std::optional<Dataset> test = learn(stream, common, threads, *monitor);
-  nlohmann::json result = report(stream, test, threads);
-  result["options"] = options;
-  result["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result["peak_bytes"] = peak_bytes();
-  SharingModel& model = stream.model();
-  model.metadata = metadata;
-  model.metadata["data"] = result["data"];
-  for (const char* key : {"examples", "mistakes", "first_occurrences", "test_error", "features_used"}) {
-    if (result.contains(key)) model.metadata["summary"][key] = result[key];
+int SharingCommand::run() {
+  check();
+  read_hypotheses();
+  data_.missing = options_.missing.value_or("error");
+  stream_.names = options_.names.value_or(false);
+  ThreadPool threads(data_.threads);
+  const auto monitor = terminal_monitor(quiet_);
+  OnlineSharing online = start();
+  if (!competitor_.empty()) online.compare_with(parse_competitor(text_of(competitor_), competitor_));
+  const std::optional<Dataset> test = learn(online, threads, *monitor);
+  const Fitted fitted = online.finish(test ? &*test : nullptr, threads);
+  if (!model_.empty()) save_model(*fitted.model, model_);
+  write_report(report_, to_json(fitted.report));
+  for (const std::string& warning : fitted.report.warnings) {
+    fmt::print(stderr, "sharelearn: {}\n", render_options(warning, [&](std::string_view option) {
+                 return option == "competitor" ? competitor_ : fmt::format("--{}", option);
+               }));
   }
-  if (!common.model.empty()) save_model(model, common.model);
-  write_report(common.report, result);
-  if (result.contains("bound") && !result["bound"]["idle_hypotheses"].empty()) {
-    fmt::print(stderr, "sharelearn: {}: no class has the hypothesis '{}': it only weakens the bound\n",
-               stream_.competitor, result["bound"]["idle_hypotheses"].front().get<std::string>());
-  }
-  if (!common.quiet) {
-    std::FILE* out = stream_.follow || !common.shows_tables() ? stderr : stdout;
-    fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", model.examples, model.mistakes,
-               100 * result.value("mistake_rate", 0.0), model.class_count());
-    if (result.contains("bound")) {
-      fmt::print(out, "bound of Theorem 1: {:.6g} mistakes (loss {:.6g}, complexity {:.6g})\n",
-                 result["bound"]["mistakes_at_most"].get<double>(), result["bound"]["loss"].get<double>(),
-                 result["bound"]["complexity"].get<double>());
-    }
-    if (stream.bad_lines() > 0)
-      fmt::print(stderr, "sharelearn: {} bad lines were skipped\n", stream.bad_lines());
-  }
+  if (!quiet_) print_end(fitted.report);
   return 0;
 }
 
 }  // namespace
 
-std::unique_ptr<Method> sharing_method() {
-  return std::make_unique<SharingMethod>();
+std::unique_ptr<Command> sharing_method() {
+  return std::make_unique<SharingCommand>();
 }
 
 }  // namespace sharelearn::cli

@@ -88,8 +88,6 @@ class Method {
   virtual FitResult fit(FitInput& input) = 0;
   /// Scaling when the user names none.
   virtual ScalingKind default_scaling() const { return ScalingKind::minmax; }
-  /// Whether there is a bias when the user does not say.
-  virtual bool default_bias() const { return true; }
   /// Files it writes beside model and report.
   virtual std::vector<NamedPath> own_outputs() const { return {}; }
   /// Files it reads beside the data; "-" is standard input.

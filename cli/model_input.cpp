@@ -29,17 +29,12 @@ Dataset read_named_lines(const std::string& path, const DataOptions& options, bo
 
 Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
                       ThreadPool& threads) {
-  const auto read = [&](const ReadOptions& with) { return read_dataset(path, with, threads); };
-  return read_matching(columns, read, std::move(options), threads);
-}
-
-Dataset read_matching(const Columns& columns, const Reading& read, ReadOptions options, ThreadPool& threads) {
   // A mean over the rows at hand would make what is predicted of a row depend on the others.
   const bool fill = options.missing == Missing::mean;
   if (fill) options.missing = Missing::keep;
   options.columns = columns.count;
   options.column_names = columns.names;
-  Dataset data = read(options);
+  Dataset data = read_dataset(path, options, threads);
   order_columns(data, columns.names, columns.whose);
   if (fill && columns.means.empty() && has_missing(data.x)) {
     throw InputError(

@@ -5,6 +5,7 @@
 #include "command.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/fit/fit.hpp"
+#include "sharelearn/fit/sharing.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -15,8 +16,8 @@ std::string cell(std::string text) {
   return text;
 }
 
-void print_method(const sharelearn::Method& method, const FieldTable& table) {
-  fmt::print("\n## {}\n\n{}.\n", method.name(), with_flags(method.summary()));
+void print_method(std::string_view name, std::string_view summary, const FieldTable& table) {
+  fmt::print("\n## {}\n\n{}.\n", name, with_flags(summary));
   std::string section;
   for (const Field& field : table.fields()) {
     if (field.section != section || &field == &table.fields().front()) {
@@ -41,7 +42,10 @@ class OptionsCommand : public Command {
         "reports read.\nIn C++ an option is a member of the method's struct (`per-round` is `per_round`). "
         "How data is read is "
         "explained in [data.md](data.md).\n");
-    for (const auto& method : batch_methods()) print_method(*method, method->fields());
+    for (const auto& method : batch_methods())
+      print_method(method->name(), method->summary(), method->fields());
+    SharingFit sharing;
+    print_method(SharingFit::name, SharingFit::summary, fields(sharing));
     return 0;
   }
 };

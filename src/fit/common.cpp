@@ -75,18 +75,6 @@ void settle_cancelled(FitReport& report) {
   report.warnings.push_back("cancelled; the model is what was learned until then");
 }
 
-/// The model keeps nothing that differs between two equal runs: its bytes depend on data, options and seed
-/// alone.
-nlohmann::json metadata_of(const FitReport& report) {
-  const nlohmann::json json = to_json(report);
-  nlohmann::json metadata{{"method", json["method"]}, {"options", json["options"]}, {"data", json["data"]}};
-  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
-                          "candidates", "lambda"}) {
-    if (json.contains(key)) metadata["summary"][key] = json[key];
-  }
-  return metadata;
-}
-
 }  // namespace
 
 FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
@@ -124,6 +112,16 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
 
 std::string default_scale(const PoolOptions& pool) {
   return pool.name.value_or("columns") == "patches" ? "none" : "minmax";
+}
+
+nlohmann::json metadata_of(const FitReport& report) {
+  const nlohmann::json json = to_json(report);
+  nlohmann::json metadata{{"method", json["method"]}, {"options", json["options"]}, {"data", json["data"]}};
+  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
+                          "candidates", "lambda", "examples", "mistakes", "first_occurrences"}) {
+    if (json.contains(key)) metadata["summary"][key] = json[key];
+  }
+  return metadata;
 }
 
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,

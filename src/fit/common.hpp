@@ -54,6 +54,10 @@ struct Prepared {
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn);
 
+/// What a model keeps of its report: nothing that differs between two equal runs, so that its bytes depend on
+/// data, options and seed alone.
+nlohmann::json metadata_of(const FitReport& report);
+
 /// Weights of rows that sum to 1, class weights included where asked for.
 std::vector<double> row_weights(const Dataset& part, const CommonFit& common, const Classes* classes);
 

@@ -46,17 +46,17 @@ Index SharingLearner::predict(const ExampleView& x) {
   return best_class(scores(x));
 }
 
-Trial SharingLearner::learn(const ExampleView& x, const std::string& label) {
+SharingTrial SharingLearner::learn(const ExampleView& x, const std::string& label) {
   return learn(x, model_->find_class(label), label);
 }
 
-Trial SharingLearner::learn(const ExampleView& x, Index actual, const std::string& label) {
+SharingTrial SharingLearner::learn(const ExampleView& x, Index actual, const std::string& label) {
   SharingModel& model = *model_;
   for (const std::uint32_t id : x.feature) {
     model.feature_count = std::max(model.feature_count, static_cast<Index>(id) + 1);
   }
   const std::span<const double> scores = this->scores(x);
-  Trial trial{best_class(scores), actual};
+  SharingTrial trial{best_class(scores), actual};
   const std::optional<SetVote> vote = set_vote(scores, trial);
   if (actual < 0) {
     trial.first_occurrence = true;
@@ -82,7 +82,8 @@ Trial SharingLearner::learn(const ExampleView& x, Index actual, const std::strin
   return trial;
 }
 
-std::optional<SetVote> SharingLearner::set_vote(std::span<const double> scores, const Trial& trial) const {
+std::optional<SetVote> SharingLearner::set_vote(std::span<const double> scores,
+                                                const SharingTrial& trial) const {
   if (model_->sets.kind() != Hypotheses::learned || trial.actual < 0 || scores.size() < 2)
     return std::nullopt;
   std::vector<double> own;

@@ -60,7 +60,7 @@ SharingLearner make_learner(const SharingOptions& options, ClassSets sets) {
   return SharingLearner(std::make_shared<SharingModel>(options, std::move(sets), FeatureNumbering()));
 }
 
-std::string predicted_name(const SharingLearner& learner, const Trial& trial) {
+std::string predicted_name(const SharingLearner& learner, const SharingTrial& trial) {
   return trial.predicted < 0 ? "" : learner.model().classes[static_cast<std::size_t>(trial.predicted)];
 }
 
@@ -71,7 +71,7 @@ void expect_same_run(const Config& config, const SharingOptions& options, const 
   for (std::size_t t = 0; t < s.x.size(); ++t) {
     const std::string expected = reference.trial(s.x[t], s.y[t]);
     const Row row(s.x[t]);
-    const Trial trial = learner.learn(row.view(), s.y[t]);
+    const SharingTrial trial = learner.learn(row.view(), s.y[t]);
     ASSERT_EQ(predicted_name(learner, trial), expected) << "trial " << t;
   }
   EXPECT_EQ(learner.model().mistakes, reference.mistakes);
@@ -160,7 +160,7 @@ TEST(Sharing, a_tie_goes_to_the_class_that_appeared_first) {
   EXPECT_EQ(learner.learn(row.view(), "late").predicted, -1);
   EXPECT_EQ(learner.learn(row.view(), "later").predicted, 0);
   // Both scores are 0: the first class wins, a mistake for the second.
-  const Trial trial = learner.learn(row.view(), "later");
+  const SharingTrial trial = learner.learn(row.view(), "later");
   EXPECT_EQ(trial.predicted, 0);
   EXPECT_TRUE(trial.mistake);
   EXPECT_EQ(learner.predict(row.view()), 1);
@@ -169,7 +169,7 @@ TEST(Sharing, a_tie_goes_to_the_class_that_appeared_first) {
 TEST(Sharing, a_first_occurrence_is_no_mistake_and_changes_no_weight) {
   SharingLearner learner = make_learner({}, ClassSets(Hypotheses::hybrid));
   for (const char* name : {"a", "b", "c"}) {
-    const Trial trial = learner.learn(Row({1, 2, 3}).view(), name);
+    const SharingTrial trial = learner.learn(Row({1, 2, 3}).view(), name);
     EXPECT_TRUE(trial.first_occurrence);
     EXPECT_FALSE(trial.mistake);
   }
@@ -222,7 +222,7 @@ TEST(Sharing, a_passive_aggressive_step_makes_the_margin_exactly_one) {
       for (std::size_t t = 0; t < s.x.size(); ++t) {
         const Row row(s.x[t]);
         const Index before = learner.model().updates;
-        const Trial trial = learner.learn(row.view(), s.y[t]);
+        const SharingTrial trial = learner.learn(row.view(), s.y[t]);
         if (learner.model().updates == before) continue;
         const auto scores = scorer(learner.model(), row.view());
         double rival = -1e300;
@@ -280,7 +280,7 @@ TEST(Sharing, ten_thousand_classes_work) {
     for (std::uint32_t c = 0; c < 10000; ++c) {
       const std::vector<std::uint32_t> feature{c, 10000 + c / 7, 20000 + c % 11};
       const std::vector<float> value{2, 1, 1};
-      const Trial trial = learner.learn({feature, value}, std::to_string(c));
+      const SharingTrial trial = learner.learn({feature, value}, std::to_string(c));
       if (pass == 2) late_mistakes += trial.mistake;
     }
   }

@@ -2,7 +2,7 @@
 // ICML 2006 ([Fink06]), the general mixing algorithm of its Fig. 3.
 //
 // Objective: few mistakes on a stream of (x_t, y_t) whose classes appear while it runs. Theorem 1 bounds them
-// by L + C + sqrt(L C) against any fixed hypothesis (learn/sharing_bound.hpp).
+// by L + C + sqrt(L C) against any fixed hypothesis (analysis/sharing_bound.hpp).
 //
 // A trial: predict among the classes seen (the highest score, the lowest class on ties); a wrong prediction
 // for a class seen before is a mistake, and updates every set of the two classes with the phi that predicted;
@@ -18,7 +18,7 @@
 namespace sharelearn {
 
 /// What happened to one example.
-struct Trial {
+struct SharingTrial {
   Index predicted = -1;  ///< -1: no class was known
   Index actual = -1;
   bool first_occurrence = false;
@@ -41,16 +41,17 @@ class SharingLearner {
   /// scores are not finite.
   Index predict(const ExampleView& x);
   /// One trial. Time and memory do not depend on the number of examples seen (kernels: on the mistakes kept).
-  Trial learn(const ExampleView& x, const std::string& label);
+  SharingTrial learn(const ExampleView& x, const std::string& label);
   /// The same where the caller knows the class (-1: never seen) of the label.
-  Trial learn(const ExampleView& x, Index actual, const std::string& label);
+  SharingTrial learn(const ExampleView& x, Index actual, const std::string& label);
 
   SharingModel& model() { return *model_; }
   const SharingModel& model() const { return *model_; }
+  std::shared_ptr<SharingModel> shared_model() const { return model_; }
 
  private:
   std::span<const double> scores(const ExampleView& x);
-  std::optional<SetVote> set_vote(std::span<const double> scores, const Trial& trial) const;
+  std::optional<SetVote> set_vote(std::span<const double> scores, const SharingTrial& trial) const;
   void update(const ExampleView& x, Index right, Index wrong, double step);
   void update_own(const ExampleView& x, Index right, Index wrong, double step);
   void update_shared(const ExampleView& x, Index right, Index wrong, double step);

@@ -87,7 +87,7 @@ class SharingModel : public Model {
   AlignedVector<double> inverse;      ///< 1 / divisor, rounded; padded
   ClassTable sums;                    ///< feature x class: sum of the class's examples (or its first)
   SharingWeights weights;
-  SharingWeights weighted;             ///< sum over updates of (examples before it) * update; for --average
+  SharingWeights weighted;             ///< sum over updates of (examples before it) * update; for averages
   Index feature_count = 0;             ///< ids seen are below this
   std::vector<SupportEntry> supports;  ///< kernels: slot by slot
   SupportStore<float> plain;           ///< x of each support

@@ -1,0 +1,124 @@
+// Online learning by hypothesis sharing ([Fink06], learn/sharing.hpp), from raw examples and options to a
+// model and a report.
+//
+//   OnlineSharing online = OnlineSharing::begin({.hypotheses = "hybrid"});
+//   online.learn("cat 1:1 2:1");  ...                         // lines, rows of a data set, or examples
+//   save_model(online.checkpoint(), "pets.shl");
+//   OnlineSharing later = OnlineSharing::resume(load_model("pets.shl"), {.hypotheses = "hybrid"});
+//
+// A model is a checkpoint: learning that goes on from one gives the bytes of learning that never stopped.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sharelearn/analysis/sharing_bound.hpp"
+#include "sharelearn/data/line_reader.hpp"
+#include "sharelearn/fit/fit.hpp"
+#include "sharelearn/learn/sharing.hpp"
+
+namespace sharelearn {
+
+struct SharingFit {
+  static constexpr std::string_view name = "sharing";
+  static constexpr std::string_view summary =
+      "Online perceptrons whose hypotheses are shared by sets of classes; classes appear on the fly";
+  /// multi, single, hybrid, hierarchy, learned, or the sets themselves: lines "set: class class ...".
+  std::optional<std::string> hypotheses = {};
+  std::string hypotheses_source = "`hypotheses`";  ///< where such lines are from, for messages
+  std::optional<bool> own = {};
+  std::optional<std::string> map = {}, prototype = {};
+  std::optional<double> high = {}, low = {}, high_value = {}, low_value = {};
+  std::optional<std::string> kernel = {};
+  std::optional<double> sigma = {};
+  std::optional<Index> degree = {};
+  std::optional<double> offset = {};
+  std::optional<Index> budget = {};
+  std::optional<std::string> update = {};
+  std::optional<double> aggressiveness = {};
+  std::optional<bool> average = {}, binary = {}, unit = {};
+  std::optional<bool> names = {};
+  std::optional<Index> hash = {};
+  std::optional<bool> bias = {};
+  std::optional<std::string> scale = {}, missing = {};
+};
+FieldTable fields(SharingFit& options);
+
+/// True for the words that `hypotheses` may be; other text is lines of sets.
+bool is_hypotheses_word(std::string_view text);
+
+/// What to do with an example that has no label.
+enum class Unlabelled { refuse, predict };
+
+/// What became of a line.
+struct LineTrial {
+  LineProblem problem;  ///< why it is not an example: it changed nothing
+  bool blank = false;   ///< it holds nothing
+  Index features = 0;   ///< values other than 0
+  SharingTrial trial;   ///< actual is -1 where it was only predicted
+};
+
+/// How the rows of a data set are learned.
+struct RowsToLearn {
+  Index first = 0;  ///< rows before this one are passed over
+  Unlabelled unlabelled = Unlabelled::refuse;
+  /// Called after each row; returns false to stop there.
+  std::function<bool(const SharingTrial&)> after_row = {};
+};
+
+class OnlineSharing {
+ public:
+  /// Throws OptionError where an option does not apply or makes no sense.
+  static OnlineSharing begin(const SharingFit& options);
+  /// Goes on where the model stopped. Throws InputError naming the options that differ from those it was
+  /// learned with; `source` is where the model is from, for messages.
+  static OnlineSharing resume(const ModelPtr& model, const SharingFit& options,
+                              const std::string& source = "the model");
+  ~OnlineSharing();
+  OnlineSharing(OnlineSharing&&) noexcept;
+  OnlineSharing& operator=(OnlineSharing&&) noexcept;
+
+  /// The report will hold the bound of Theorem 1 on the mistakes against this hypothesis, over the examples
+  /// from here on. Throws InputError with kernels, names or a bias.
+  void compare_with(Competitor competitor);
+
+  /// Gives a new model the columns, means for missing values and scaling of these rows; one that has them
+  /// already stays as it is. learn() does it by itself; called before, the model can tell whether a test set
+  /// fits it.
+  void know_columns(const Dataset& rows, ThreadPool& threads);
+  /// Throws InputError if finish() could not use the test set.
+  void check_test(const Dataset& test, ThreadPool& threads) const;
+
+  /// One trial: predicts, then learns. Columns count from 0.
+  SharingTrial learn(const SparseRow& x, const std::string& label);
+  /// One line `label index:value ...`, or `label name name:value ...` where features are names.
+  LineTrial learn(std::string_view line, Unlabelled unlabelled = Unlabelled::refuse);
+  /// The rows in their order.
+  void learn(const Dataset& rows, ThreadPool& threads, const RowsToLearn& how = {});
+  /// The class of the highest score; -1 before the first example.
+  Index predict(const SparseRow& x);
+  Predictions predict(const Dataset& rows, ThreadPool& threads) const;
+
+  const SharingModel& model() const;
+  /// Lines or rows of the input that the model covers, bad and blank ones included.
+  Index position() const { return model().lines; }
+  /// The next line is the first of another input.
+  void begin_input();
+  /// Lines that were not examples.
+  Index bad_lines() const;
+
+  /// The model with what it knows of itself: save it, and resume() from it.
+  const SharingModel& checkpoint();
+  /// Model and report; `test` may be null.
+  Fitted finish(const Dataset* test, ThreadPool& threads);
+
+ private:
+  struct State;
+  explicit OnlineSharing(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sharelearn

@@ -1,0 +1,213 @@
+#include "fit/sharing_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "sharelearn/transform/scaling.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr std::array<std::string_view, 5> kWords{"multi", "single", "hybrid", "hierarchy", "learned"};
+
+ClassSets sets_of(const SharingFit& o) {
+  if (is_hypotheses_word(*o.hypotheses)) return ClassSets(hypotheses_from(*o.hypotheses));
+  if (o.hypotheses->find_first_of(" \t\n:") == std::string::npos) {
+    throw OptionError(
+        "hypotheses",
+        fmt::format("expected multi, single, hybrid, hierarchy, learned or lines \"set: class class ...\", "
+                    "found '{}'",
+                    *o.hypotheses));
+  }
+  ClassSets sets = ClassSets::parse(*o.hypotheses, o.hypotheses_source);
+  if (o.own.value_or(false)) sets.give_every_class_its_own();
+  return sets;
+}
+
+/// Options that do not apply are unset: the learner's defaults stand for them.
+SharingOptions learner_options(const SharingFit& o) {
+  SharingOptions options;
+  const auto take = [](const auto& from, auto& to) {
+    if (from) to = static_cast<std::remove_reference_t<decltype(to)>>(*from);
+  };
+  options.map.kind = map_from(*o.map);
+  take(o.high, options.map.high);
+  take(o.low, options.map.low);
+  take(o.high_value, options.map.high_value);
+  take(o.low_value, options.map.low_value);
+  options.prototype = prototype_from(*o.prototype);
+  options.kernel.kind = kernel_from(*o.kernel);
+  take(o.sigma, options.kernel.sigma);
+  take(o.degree, options.kernel.degree);
+  take(o.offset, options.kernel.offset);
+  take(o.budget, options.budget);
+  options.update = update_from(*o.update);
+  take(o.aggressiveness, options.aggressiveness);
+  options.average = *o.average;
+  options.binary = *o.binary;
+  options.unit = *o.unit;
+  if (options.map.low >= options.map.high) {
+    throw OptionError::of_value("low", fmt::format("{}", options.map.low),
+                                fmt::format("must be below `high` {}", options.map.high));
+  }
+  return options;
+}
+
+void add_class_fields(SharingFit& o, FieldTable& table) {
+  table.section("Which classes share, and what");
+  table
+      .add(
+          "hypotheses", o.hypotheses,
+          "Which classes share a hypothesis: multi (none), single (all), hybrid (both), hierarchy (names are "
+          "paths, every prefix is a set), learned, or a file of lines \"set: class class ...\"")
+      .otherwise("hybrid");
+  table.add("own", o.own, "Every class has a hypothesis of its own beside the sets of the file")
+      .otherwise(false)
+      .when("a file of sets as `hypotheses`",
+            [&o] { return o.hypotheses && !is_hypotheses_word(*o.hypotheses); });
+  table
+      .add("map", o.map,
+           "What a shared hypothesis sees of an example x and the mean p of the class's examples: product x "
+           "p, "
+           "frequency (is a word typical of the class), difference |x - p|; with a kernel it is x - p")
+      .choices({"product", "frequency", "difference"})
+      .otherwise("product");
+  table
+      .add("prototype", o.prototype,
+           "p is the mean of the class's earlier examples, or its first example alone")
+      .choices({"mean", "first"})
+      .otherwise("mean");
+  const auto frequency = [&o] { return o.map.value_or("") == "frequency"; };
+  const FeatureMap map;
+  const auto for_frequency = [&](std::string name, std::optional<double>& value, std::string help,
+                                 double otherwise) {
+    table.add(std::move(name), value, std::move(help))
+        .otherwise(otherwise)
+        .when("`map` frequency", frequency);
+  };
+  for_frequency("high", o.high, "A word in at least this share of a class's examples is typical", map.high);
+  for_frequency("low", o.low, "A word in at most this share of a class's examples is foreign", map.low);
+  for_frequency("high-value", o.high_value, "Value of a typical word", map.high_value);
+  for_frequency("low-value", o.low_value, "Value of a foreign word", map.low_value);
+}
+
+void add_kernel_fields(SharingFit& o, FieldTable& table) {
+  table.section("Kernel");
+  table
+      .add("kernel", o.kernel,
+           "Compares examples by exp(-|a - b|^2 / (2 sigma)) or (<a, b> + offset)^degree instead of <a, b>")
+      .choices({"none", "gaussian", "polynomial"})
+      .otherwise("none");
+  const auto is = [&o](std::string_view kind) { return o.kernel.value_or("none") == kind; };
+  const Kernel kernel;
+  table.add("sigma", o.sigma, "Width of the gaussian kernel: a squared distance")
+      .above(0)
+      .otherwise(kernel.sigma)
+      .when("`kernel` gaussian", [is] { return is("gaussian"); });
+  table.add("degree", o.degree, "Degree of the polynomial kernel")
+      .above(0)
+      .otherwise(static_cast<Index>(kernel.degree))
+      .when("`kernel` polynomial", [is] { return is("polynomial"); });
+  table.add("offset", o.offset, "Offset of the polynomial kernel")
+      .at_least(0)
+      .otherwise(kernel.offset)
+      .when("`kernel` polynomial", [is] { return is("polynomial"); });
+  table.add("budget", o.budget, "Most mistakes that a kernel keeps; the oldest is forgotten first; 0: all")
+      .at_least(0)
+      .otherwise(0)
+      .when("`kernel` gaussian or polynomial", [is] { return !is("none"); });
+}
+
+void add_update_fields(SharingFit& o, FieldTable& table) {
+  table.section("Learning");
+  table
+      .add("update", o.update,
+           "perceptron: a step on each mistake; pa: passive-aggressive, the step that every margin below 1 "
+           "needs")
+      .choices({"perceptron", "pa"})
+      .otherwise("perceptron");
+  table.add("aggressiveness", o.aggressiveness, "Largest passive-aggressive step")
+      .above(0)
+      .otherwise(1.0)
+      .when("`update` pa", [&o] { return o.update.value_or("") == "pa"; });
+  table.add("average", o.average, "Predict, after learning, with the mean of the weights over time")
+      .otherwise(false);
+}
+
+void add_data_fields(SharingFit& o, FieldTable& table) {
+  table.section("Examples");
+  table.add("binary", o.binary, "Every value other than 0 counts as 1").otherwise(false);
+  table.add("unit", o.unit, "Every example is brought to length 1").otherwise(false);
+  table.add("names", o.names, "Features are names (word:2, or word alone for word:1), not numbers")
+      .otherwise(false);
+  table.add("hash", o.hash, "Hash features to this many bits instead of remembering them; 0: no hashing")
+      .between(0, 30)
+      .otherwise(0);
+  table.add("bias", o.bias, "Every example has a constant feature").otherwise(false);
+  table.add("scale", o.scale, "Scaling of the columns of a table; it belongs to the model")
+      .choices({"none", "minmax", "standard"})
+      .otherwise("none");
+  table
+      .add("missing", o.missing,
+           "What a missing value is: an error, the column's mean in the first rows, or zero")
+      .choices({"error", "mean", "zero"})
+      .otherwise("error");
+}
+
+}  // namespace
+
+bool is_hypotheses_word(std::string_view text) {
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+}
+
+FieldTable fields(SharingFit& o) {
+  FieldTable table;
+  add_class_fields(o, table);
+  add_kernel_fields(o, table);
+  add_update_fields(o, table);
+  add_data_fields(o, table);
+  return table;
+}
+
+std::shared_ptr<SharingModel> empty_sharing_model(const SharingFit& o) {
+  auto model = std::make_shared<SharingModel>(learner_options(o), sets_of(o),
+                                              FeatureNumbering(*o.names, static_cast<int>(*o.hash), *o.bias));
+  model->preprocessing.scaling.kind = scaling_from(*o.scale);
+  return model;
+}
+
+std::vector<std::string> differing_options(const SharingModel& a, const SharingModel& b) {
+  std::vector<std::string> names;
+  const auto expect = [&](bool same, std::string_view name) {
+    if (!same) names.push_back(fmt::format("`{}`", name));
+  };
+  const bool same_sets = a.sets.same_rule(b.sets);
+  expect(same_sets, "hypotheses");
+  if (!same_sets && a.sets.kind() == b.sets.kind()) names.emplace_back("`own`");
+  const SharingOptions &p = a.options, &q = b.options;
+  expect(p.map.kind == q.map.kind, "map");
+  expect(p.map.high == q.map.high, "high");
+  expect(p.map.low == q.map.low, "low");
+  expect(p.map.high_value == q.map.high_value, "high-value");
+  expect(p.map.low_value == q.map.low_value, "low-value");
+  expect(p.prototype == q.prototype, "prototype");
+  expect(p.kernel.kind == q.kernel.kind, "kernel");
+  expect(p.kernel.sigma == q.kernel.sigma, "sigma");
+  expect(p.kernel.degree == q.kernel.degree, "degree");
+  expect(p.kernel.offset == q.kernel.offset, "offset");
+  expect(p.budget == q.budget, "budget");
+  expect(p.update == q.update, "update");
+  expect(p.aggressiveness == q.aggressiveness, "aggressiveness");
+  expect(p.average == q.average, "average");
+  expect(p.binary == q.binary, "binary");
+  expect(p.unit == q.unit, "unit");
+  expect(a.features.by_name() == b.features.by_name(), "names");
+  expect(a.features.hash_bits() == b.features.hash_bits(), "hash");
+  expect(a.features.bias() == b.features.bias(), "bias");
+  expect(a.preprocessing.scaling.kind == b.preprocessing.scaling.kind, "scale");
+  return names;
+}
+
+}  // namespace sharelearn
