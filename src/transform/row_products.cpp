@@ -8,8 +8,8 @@ namespace sharelearn {
 namespace {
 
 using kernels::kTileLeft;
-constexpr Index kTileRight = kernels::kTileRightDouble;
-static_assert(RowProducts::kRows % kTileRight == 0);
+constexpr Index kTileRows = kernels::kTileRightDouble;
+static_assert(RowProducts::kRows % kTileRows == 0);
 
 }  // namespace
 
@@ -32,18 +32,18 @@ void RowProducts::compute(const ColumnView& x, RowRange rows, double* products, 
     const double offset = offset_.empty() ? 0.0 : offset_[static_cast<std::size_t>(j)];
     for (Index r = 0; r < rows.size(); ++r) {
       const double value = static_cast<double>(column[r]) - offset;
-      values[static_cast<std::size_t>((r / kTileRight * dimensions_ + j) * kTileRight + r % kTileRight)] =
+      values[static_cast<std::size_t>((r / kTileRows * dimensions_ + j) * kTileRows + r % kTileRows)] =
           value;
       if (squares != nullptr) squares[r] += value * value;
     }
   }
-  alignas(64) double sums[kTileLeft * kTileRight];
-  for (Index first = 0; first < rows.size(); first += kTileRight) {
+  alignas(64) double sums[kTileLeft * kTileRows];
+  for (Index first = 0; first < rows.size(); first += kTileRows) {
     for (Index n = 0; n < count_; n += kTileLeft) {
       kernels::outer_sums(packed_.data() + n * dimensions_, values.data() + first * dimensions_, dimensions_,
                           sums);
       for (Index a = 0; a < std::min(kTileLeft, count_ - n); ++a) {
-        std::copy_n(sums + a * kTileRight, kTileRight, products + (n + a) * kRows + first);
+        std::copy_n(sums + a * kTileRows, kTileRows, products + (n + a) * kRows + first);
       }
     }
   }

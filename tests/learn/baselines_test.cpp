@@ -169,15 +169,41 @@ TEST(OneVsRest, each_class_meets_the_optimality_conditions_of_its_own_problem) {
   }
 }
 
-TEST(OneVsRest, stages_hold_the_union_of_the_features_of_all_classes) {
+/// The next feature of class c by the definition: the largest gradient of its own binary problem at the
+/// stage's weights.
+Index next_by_definition(const Labelled& data, const OneVsRestResult& result, const OneVsRestStage& stage,
+                         std::size_t c) {
+  std::vector<double> gradient(static_cast<std::size_t>(data.x.cols()), 0.0);
+  for (Index i = 0; i < data.x.rows(); ++i) {
+    double score = stage.bias[c];
+    for (std::size_t f = 0; f < stage.features.size(); ++f) {
+      score += stage.weights[f * 3 + c] * static_cast<double>(data.x.dense()(i, result.chosen[f]));
+    }
+    const double z = data.classes.of_row[static_cast<std::size_t>(i)] == static_cast<Index>(c) ? 1 : -1;
+    for (Index j = 0; j < data.x.cols(); ++j)
+      gradient[static_cast<std::size_t>(j)] -=
+          z / (1 + std::exp(z * score)) * static_cast<double>(data.x.dense()(i, j));
+  }
+  const auto larger = [](double a, double b) { return std::abs(a) < std::abs(b); };
+  return std::max_element(gradient.begin(), gradient.end(), larger) - gradient.begin();
+}
+
+TEST(OneVsRest, stages_hold_the_union_of_what_each_class_chooses_by_its_own_gradient) {
   ThreadPool threads(1);
   const Labelled data(120, 6, 3, 3);
   ColumnPool pool(data.x);
-  const auto result = one_vs_rest(pool, data.classes, data.weights, {.features = 3}, {threads});
-  EXPECT_TRUE(result.stages[0].features.empty());
+  ShareBoostOptions options{.features = 3};
+  options.corrective.tolerance = 1e-12;
+  const auto result = one_vs_rest(pool, data.classes, data.weights, options, {threads});
+  ASSERT_EQ(result.stages.size(), 4U);
+  std::set<Index> expected;
   for (std::size_t round = 1; round < result.stages.size(); ++round) {
-    EXPECT_GE(result.stages[round].features.size(), result.stages[round - 1].features.size());
-    EXPECT_EQ(result.stages[round].weights.size(), result.stages[round].features.size() * 3);
+    for (std::size_t c = 0; c < 3; ++c)
+      expected.insert(next_by_definition(data, result, result.stages[round - 1], c));
+    std::set<Index> found;
+    for (const Index place : result.stages[round].features)
+      found.insert(result.chosen[static_cast<std::size_t>(place)]);
+    EXPECT_EQ(found, expected) << "round " << round;
   }
 }
 
