@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "methods.hpp"
+#include "fit_files.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -12,13 +12,6 @@
 
 namespace sharelearn::cli {
 namespace {
-
-constexpr Index kMostBytes = Index{1} << 30;
-
-std::string text_of(const std::string& path) {
-  const std::vector<char> bytes = read_bytes(path, kMostBytes);
-  return {bytes.data(), bytes.size()};
-}
 
 /// An option that other methods have; it is answered with what to use instead.
 void refuse(CLI::App& app, const std::string& flag, const std::string& instead) {
@@ -133,7 +126,7 @@ void SharingCommand::read_hypotheses() {
                     "there is no such file",
                     path));
   }
-  options_.hypotheses = text_of(path);
+  options_.hypotheses = read_text(path);
   options_.hypotheses_source = path;
 }
 
@@ -225,7 +218,7 @@ int SharingCommand::run() {
   ThreadPool threads(data_.threads);
   const auto monitor = terminal_monitor(quiet_);
   OnlineSharing online = start();
-  if (!competitor_.empty()) online.compare_with(parse_competitor(text_of(competitor_), competitor_));
+  if (!competitor_.empty()) online.compare_with(parse_competitor(read_text(competitor_), competitor_));
   const std::optional<Dataset> test = learn(online, threads, *monitor);
   const Fitted fitted = online.finish(test ? &*test : nullptr, threads);
   if (!model_.empty()) save_model(*fitted.model, model_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "sharelearn/data/read.hpp"
@@ -13,7 +14,8 @@ namespace {
 constexpr Index kMostBytes = Index{1} << 30;
 
 std::string type_name(const Field& field) {
-  if (!field.allowed.empty()) return fmt::format("{}", fmt::join(field.allowed, "|"));
+  if (!field.allowed.empty())
+    return fmt::format("{}{}", fmt::join(field.allowed, "|"), field.is_file ? "|FILE" : "");
   if (field.is_file) return "FILE";
   switch (field.type) {
     case FieldType::whole:
@@ -66,6 +68,14 @@ void read_words(const std::string& path, std::vector<std::vector<std::string>>& 
   }
 }
 
+/// The whole of a file; entries of errors are its lines.
+void read_text(const Field& field, OptionFiles::File& file) {
+  const std::vector<char> bytes = read_bytes(file.path, kMostBytes);
+  field.set(std::string(bytes.begin(), bytes.end()));
+  const auto lines = std::count(bytes.begin(), bytes.end(), '\n') + 1;
+  for (Index line = 1; line <= lines; ++line) file.lines.push_back(line);
+}
+
 /// One number per word.
 nlohmann::json numbers_in(const Field& field, const std::string& path,
                           const std::vector<std::vector<std::string>>& words, std::vector<Index>& lines) {
@@ -113,7 +123,8 @@ void declare_fields(CLI::App& app, const FieldTable& table, OptionFiles& files) 
       continue;
     }
     const auto take = [&field, &files, flag](const std::string& text) {
-      if (!field.is_file) return field.set_text(text);
+      const bool chosen = std::find(field.allowed.begin(), field.allowed.end(), text) != field.allowed.end();
+      if (!field.is_file || chosen) return field.set_text(text);
       if (text.empty()) throw OptionError(field.name, "expected a value, found an empty one");
       files.by_option[flag].path = text;
     };
@@ -129,12 +140,21 @@ void declare_fields(CLI::App& app, const FieldTable& table, OptionFiles& files) 
 void read_files(const FieldTable& table, OptionFiles& files) {
   for (auto& [option, file] : files.by_option) {
     const Field& field = *table.find(option.substr(2));
+    if (field.type == FieldType::text) {
+      read_text(field, file);
+      continue;
+    }
     std::vector<std::vector<std::string>> words;
     read_words(file.path, words, file.lines);
     if (words.empty()) throw InputError(fmt::format("{}: holds no {}", file.path, field.name));
     field.set(field.type == FieldType::numbers ? numbers_in(field, file.path, words, file.lines)
                                                : nlohmann::json(words));
   }
+}
+
+std::string read_text(const std::string& path) {
+  const std::vector<char> bytes = read_bytes(path, kMostBytes);
+  return {bytes.data(), bytes.size()};
 }
 
 std::string with_flags(std::string_view message) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "paths.hpp"
+#include "sharelearn/data/matrix.hpp"
 #include "sharelearn/run/fields.hpp"
 
 namespace sharelearn::cli {
@@ -29,6 +30,9 @@ void declare_fields(CLI::App& app, const FieldTable& table, OptionFiles& files);
 
 /// Reads the files that options named into their fields.
 void read_files(const FieldTable& table, OptionFiles& files);
+
+/// The whole of a side file. Throws InputError.
+std::string read_text(const std::string& path);
 
 /// A message of the library as users of the command line know its options: `missing` becomes --missing.
 std::string with_flags(std::string_view message);

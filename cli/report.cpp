@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "method.hpp"
+#include "fit_files.hpp"
 #include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 
@@ -42,29 +42,29 @@ void print_rounds(const nlohmann::json& rounds) {
   }
 }
 
-std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::vector<std::string> names,
-                                        const Dataset& train, const Scaling& scaling) {
-  auto model = std::make_shared<LinearModel>();
-  model->features = std::move(features);
-  model->preprocessing.scaling = scaling;
-  model->names = std::move(names);
-  model->preprocessing.names = train.column_names;
-  model->preprocessing.columns = train.columns();
-  return model;
+void print_unknown_tasks(const nlohmann::json& report) {
+  if (!report.contains("unknown_tasks")) return;
+  fmt::print("test tasks that were not learned, left out of the figures:");
+  for (const auto& name : report["unknown_tasks"]) fmt::print(" {}", name.get<std::string>());
+  fmt::print("\n");
 }
 
-void add_sparsity(const LinearModel& model, nlohmann::json& report) {
-  const std::vector<double> all = model.weights();
-  const auto outputs = std::ssize(model.names);
-  Index rows = 0, weights = 0;
-  for (auto column = all.begin(); column != all.end(); column += outputs) {
-    const auto nonzero = std::count_if(column, column + outputs, [](double w) { return w != 0; });
-    rows += nonzero > 0 ? 1 : 0;
-    weights += nonzero;
+void print_online(const nlohmann::json& report) {
+  fmt::print("{} examples, {} mistakes ({:.2f}% of {} predictions), {:.0f} examples per second\n",
+             report["examples"].get<Index>(), report["mistakes"].get<Index>(),
+             100 * report["mistakes"].get<double>() / std::max(report["predictions"].get<double>(), 1.0),
+             report["predictions"].get<Index>(), report["examples_per_second"].get<double>());
+  if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
+  print_unknown_tasks(report);
+  if (!report.contains("regret")) return;
+  fmt::print("{:>8}  regret per step, level by level: eq. (6) | on the losses the level met\n", "steps");
+  for (const auto& point : report["regret"]) {
+    fmt::print("{:>8}", point["steps"].get<Index>());
+    for (const auto& value : point["per_step"]) fmt::print(" {:>10.5f}", value.get<double>());
+    fmt::print("  |");
+    for (const auto& value : point["own_per_step"]) fmt::print(" {:>10.5f}", value.get<double>());
+    fmt::print("\n");
   }
-  report["features_used"] = model.features_used();
-  report["nonzero_rows"] = rows;
-  report["nonzero_weights"] = weights;
 }
 
 }  // namespace sharelearn::cli

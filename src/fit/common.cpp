@@ -142,7 +142,10 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   report.outputs = std::ssize(fitted.model->output_names());
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_bytes = peak_bytes();
-  fitted.model->preprocessing.means = std::move(prepared.means);
+  if (!prepared.means.empty()) {  // a model that goes on learning may have more columns, and means of its own
+    prepared.means.resize(static_cast<std::size_t>(fitted.model->columns()));
+    fitted.model->preprocessing.means = std::move(prepared.means);
+  }
   fitted.model->metadata = metadata_of(report);
   return fitted;
 }

@@ -20,10 +20,19 @@ ChoiceOfPoint choice_from(std::string_view name) {
 
 CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
                                ChoiceOfPoint choice, const Context& context) {
+  const auto by_number = [&](std::size_t fold) {
+    return measure(splits[fold], fmt::format("fold {} of {}", fold + 1, splits.size()));
+  };
+  return cross_validate(splits.size(), by_number, choice, context);
+}
+
+CrossValidation cross_validate(std::size_t count,
+                               const std::function<std::vector<double>(std::size_t fold)>& measure,
+                               ChoiceOfPoint choice, const Context& context) {
   std::vector<std::vector<double>> of_folds;
   std::size_t points = 0;
-  for (const Split& split : splits) {
-    of_folds.push_back(measure(split, fmt::format("fold {} of {}", of_folds.size() + 1, splits.size())));
+  for (std::size_t fold = 0; fold < count; ++fold) {
+    of_folds.push_back(measure(fold));
     require_finished(context, "cross-validation");
     points = std::max(points, of_folds.back().size());
   }

@@ -1,4 +1,5 @@
 // The batch methods, one line each.
+#include "sharelearn/fit/cascade.hpp"
 #include "sharelearn/fit/fit.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/fit/structural.hpp"
@@ -29,6 +30,8 @@ std::vector<std::unique_ptr<Method>> batch_methods() {
   methods.push_back(std::make_unique<MethodOf<JointBoostFit>>());
   methods.push_back(std::make_unique<MethodOf<GradBoostFit>>());
   methods.push_back(std::make_unique<MethodOf<AdaBoostFit>>());
+  methods.push_back(std::make_unique<MethodOf<CascadeFit>>());
+  methods.push_back(std::make_unique<MethodOf<TreeLassoFit>>());
   return methods;
 }
 

@@ -1,16 +1,57 @@
 #include "sharelearn/learn/output_tree.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
+#include <sstream>
 
 #include "data/to_size.hpp"
 #include "generate/task_tree.hpp"
+#include "sharelearn/data/line_reader.hpp"
+#include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 
 namespace {
+
+struct NodeLine {
+  std::string name;
+  double height = 0;
+  std::vector<std::string> children;
+  std::size_t line = 0;
+};
+
+OptionError error_in(std::size_t line, const std::string& problem) {
+  return {"tree", problem, line - 1};
+}
+
+std::vector<NodeLine> parse_lines(const std::string& text) {
+  std::vector<NodeLine> lines;
+  std::istringstream in(text);
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    NodeLine node;
+    if (!(words >> node.name)) continue;
+    node.line = number;
+    if (!(words >> node.height)) {
+      throw error_in(number, "expected 'node height child child ...'");
+    }
+    if (!(node.height >= 0 && node.height <= 1)) {
+      throw error_in(number,
+                     fmt::format("the height of '{}' must be from 0 to 1, found {}", node.name, node.height));
+    }
+    for (std::string child; words >> child;) node.children.push_back(child);
+    if (node.children.empty()) throw error_in(number, "the node has no children");
+    lines.push_back(std::move(node));
+  }
+  return lines;
+}
 
 /// sum over columns of products of signatures, k x k, from the signatures of one column at a time.
 std::vector<double> signature_products(const MultiOutputData& data) {
@@ -67,6 +108,52 @@ std::vector<double> cosine_distances(const MultiOutputData& data) {
 }
 
 }  // namespace
+
+OutputTree parse_output_tree(const std::string& text, const std::vector<std::string>& outputs) {
+  std::vector<NodeLine> lines = parse_lines(text);
+  OutputTree tree;
+  tree.leaves = static_cast<Index>(outputs.size());
+  tree.parent.assign(outputs.size(), -1);
+  tree.height.assign(outputs.size(), 0.0);
+  std::map<std::string, Index> number;
+  for (std::size_t c = 0; c < outputs.size(); ++c) number[outputs[c]] = static_cast<Index>(c);
+  std::set<std::string> nodes;
+  for (const NodeLine& line : lines) nodes.insert(line.name);
+  // Outputs have canonical names: a child '1.0' that is no node is the task '1'.
+  for (NodeLine& line : lines) {
+    for (std::string& child : line.children) {
+      if (nodes.count(child) == 0) child = canonical_label(child);
+    }
+  }
+  // Nodes get numbers once all their children have one; what is left over is a circle or an unknown name.
+  while (!lines.empty()) {
+    const auto ready = std::find_if(lines.begin(), lines.end(), [&](const NodeLine& node) {
+      return std::all_of(node.children.begin(), node.children.end(),
+                         [&](const auto& c) { return number.count(c); });
+    });
+    if (ready == lines.end()) {
+      const NodeLine& node = lines.front();
+      const auto child = std::find_if(node.children.begin(), node.children.end(),
+                                      [&](const auto& c) { return number.count(c) == 0; });
+      throw error_in(node.line,
+                     fmt::format("the child '{}' of '{}' is neither an output nor a node without circles",
+                                 *child, node.name));
+    }
+    const auto node = static_cast<Index>(tree.parent.size());
+    if (!number.emplace(ready->name, node).second) {
+      throw error_in(ready->line, fmt::format("'{}' is defined twice", ready->name));
+    }
+    for (const std::string& child : ready->children) {
+      Index& parent = tree.parent[to_size(number[child])];
+      if (parent >= 0) throw error_in(ready->line, fmt::format("'{}' has two parents", child));
+      parent = node;
+    }
+    tree.parent.push_back(-1);
+    tree.height.push_back(ready->height);
+    lines.erase(ready);
+  }
+  return tree;
+}
 
 OutputTree clustered_tree(const MultiOutputData& data) {
   const Index k = data.outputs();

@@ -12,11 +12,11 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kChunk = 256;
+constexpr Index kRowsAtOnce = 256;
 
 /// The two logistic terms of some rows: values and probabilities q of the term above and below the target.
 struct Terms {
-  std::array<double, kChunk> above, below, q_above, q_below;
+  std::array<double, kRowsAtOnce> above, below, q_above, q_below;
 
   void compute(const double* score, const double* target, double epsilon, Index count) {
     for (Index i = 0; i < count; ++i) {
@@ -33,8 +33,8 @@ struct Terms {
 template <class Body>
 void for_rows(RowRange rows, const double* score, const double* target, double epsilon, Body body) {
   Terms terms;
-  for (Index begin = rows.begin; begin < rows.end; begin += kChunk) {
-    const Index count = std::min(kChunk, rows.end - begin);
+  for (Index begin = rows.begin; begin < rows.end; begin += kRowsAtOnce) {
+    const Index count = std::min(kRowsAtOnce, rows.end - begin);
     terms.compute(score + begin, target + begin, epsilon, count);
     for (Index i = 0; i < count; ++i) body(begin + i, terms, static_cast<std::size_t>(i));
   }

@@ -5,26 +5,21 @@
 #include <algorithm>
 
 #include "data/to_size.hpp"
-#include "sharelearn/pool/columns.hpp"
+#include "sharelearn/model/increments.hpp"
 
 namespace sharelearn {
 namespace {
 
-/// The weights of a stage: [column][output], and the bias.
-struct Dense {
-  std::vector<double> weights, bias;
-};
-
 /// What each level adds, or all of the first `levels` together.
-std::vector<Dense> weights_of(const OnlineCascade& cascade, Index levels, bool summed) {
+std::vector<Increment> weights_of(const OnlineCascade& cascade, Index levels, bool summed) {
   const Index outputs = cascade.outputs();
-  std::vector<Dense> all;
+  std::vector<Increment> all;
   for (Index l = 0; l < levels; ++l) {
     if (all.empty() || !summed) {
       all.push_back({std::vector<double>(to_size(cascade.columns() * outputs), 0.0),
                      std::vector<double>(to_size(outputs), 0.0)});
     }
-    Dense& to = all.back();
+    Increment& to = all.back();
     const auto bias = cascade.bias(l);
     for (std::size_t c = 0; c < bias.size(); ++c) to.bias[c] += bias[c];
     for (Index j = 0; j < cascade.columns(); ++j) {
@@ -33,11 +28,6 @@ std::vector<Dense> weights_of(const OnlineCascade& cascade, Index levels, bool s
     }
   }
   return all;
-}
-
-bool uses(const Dense& level, Index column, Index outputs) {
-  const auto row = level.weights.begin() + column * outputs;
-  return std::any_of(row, row + outputs, [](double w) { return w != 0; });
 }
 
 }  // namespace
@@ -62,33 +52,7 @@ void OnlineCascadeModel::grow_columns(Index columns, const std::vector<std::stri
 
 std::shared_ptr<LinearModel> OnlineCascadeModel::to_linear(bool summed) const {
   const Index used = levels > 0 ? std::min(levels, cascade.levels()) : cascade.levels();
-  const Index outputs = cascade.outputs();
-  const std::vector<Dense> all = weights_of(cascade, used, summed);
-  auto model = std::make_shared<LinearModel>();
-  model->preprocessing = preprocessing;
-  model->names = names;
-  model->kind_of_output = outputs_are();
-  model->increments = true;
-  model->stages.resize(all.size());
-  for (Index j = 0; j < cascade.columns(); ++j) {
-    const auto is_used = [&](const Dense& level) { return uses(level, j, outputs); };
-    const auto first = std::find_if(all.begin(), all.end(), is_used) - all.begin();
-    if (first == std::ssize(all)) continue;
-    for (std::size_t l = to_size(first); l < all.size(); ++l) {
-      Stage& stage = model->stages[l];
-      ++stage.features;
-      if (!is_used(all[l])) continue;
-      stage.columns.push_back(std::ssize(model->features));
-      const auto row = all[l].weights.begin() + j * outputs;
-      stage.weights.insert(stage.weights.end(), row, row + outputs);
-    }
-    model->features.push_back(std::make_shared<ColumnFeature>(j));
-  }
-  for (std::size_t l = 0; l < all.size(); ++l) {
-    model->stages[l].bias = all[l].bias;
-    model->stages[l].parameter = static_cast<double>(l + 1);
-  }
-  model->stage = std::ssize(all) - 1;
+  auto model = model_of_increments(weights_of(cascade, used, summed), names, outputs_are(), preprocessing);
   model->metadata = metadata;
   model->set_link(link());
   return model;

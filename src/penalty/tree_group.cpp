@@ -5,12 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <set>
-#include <sstream>
 
 #include "data/to_size.hpp"
-#include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -23,86 +19,7 @@ double norm_of_range(const std::vector<double>& values, std::size_t begin, std::
   return std::sqrt(squares);
 }
 
-struct NodeLine {
-  std::string name;
-  double height = 0;
-  std::vector<std::string> children;
-  std::size_t line = 0;
-};
-
-std::vector<NodeLine> parse_lines(const std::string& text, const std::string& source) {
-  std::vector<NodeLine> lines;
-  std::istringstream in(text);
-  std::string line;
-  for (std::size_t number = 1; std::getline(in, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    NodeLine node;
-    if (!(words >> node.name)) continue;
-    node.line = number;
-    if (!(words >> node.height)) {
-      throw InputError(fmt::format("{}:{}: expected 'node height child child ...'", source, number));
-    }
-    if (!(node.height >= 0 && node.height <= 1)) {
-      throw InputError(fmt::format("{}:{}: the height of '{}' must be from 0 to 1, found {}", source, number,
-                                   node.name, node.height));
-    }
-    for (std::string child; words >> child;) node.children.push_back(child);
-    if (node.children.empty())
-      throw InputError(fmt::format("{}:{}: the node has no children", source, number));
-    lines.push_back(std::move(node));
-  }
-  return lines;
-}
-
 }  // namespace
-
-OutputTree parse_output_tree(const std::string& text, const std::vector<std::string>& outputs,
-                             const std::string& source) {
-  std::vector<NodeLine> lines = parse_lines(text, source);
-  OutputTree tree;
-  tree.leaves = static_cast<Index>(outputs.size());
-  tree.parent.assign(outputs.size(), -1);
-  tree.height.assign(outputs.size(), 0.0);
-  std::map<std::string, Index> number;
-  for (std::size_t c = 0; c < outputs.size(); ++c) number[outputs[c]] = static_cast<Index>(c);
-  std::set<std::string> nodes;
-  for (const NodeLine& line : lines) nodes.insert(line.name);
-  // Outputs have canonical names: a child '1.0' that is no node is the task '1'.
-  for (NodeLine& line : lines) {
-    for (std::string& child : line.children) {
-      if (nodes.count(child) == 0) child = canonical_label(child);
-    }
-  }
-  // Nodes get numbers once all their children have one; what is left over is a circle or an unknown name.
-  while (!lines.empty()) {
-    const auto ready = std::find_if(lines.begin(), lines.end(), [&](const NodeLine& node) {
-      return std::all_of(node.children.begin(), node.children.end(),
-                         [&](const auto& c) { return number.count(c); });
-    });
-    if (ready == lines.end()) {
-      const NodeLine& node = lines.front();
-      const auto child = std::find_if(node.children.begin(), node.children.end(),
-                                      [&](const auto& c) { return number.count(c) == 0; });
-      throw InputError(
-          fmt::format("{}:{}: the child '{}' of '{}' is neither an output nor a node without circles", source,
-                      node.line, *child, node.name));
-    }
-    const auto node = static_cast<Index>(tree.parent.size());
-    if (!number.emplace(ready->name, node).second) {
-      throw InputError(fmt::format("{}:{}: '{}' is defined twice", source, ready->line, ready->name));
-    }
-    for (const std::string& child : ready->children) {
-      Index& parent = tree.parent[to_size(number[child])];
-      if (parent >= 0)
-        throw InputError(fmt::format("{}:{}: '{}' has two parents", source, ready->line, child));
-      parent = node;
-    }
-    tree.parent.push_back(-1);
-    tree.height.push_back(ready->height);
-    lines.erase(ready);
-  }
-  return tree;
-}
 
 TreeGroup::TreeGroup(const OutputTree& tree) {
   const auto nodes = static_cast<Index>(tree.parent.size());

@@ -133,7 +133,7 @@ void Field::set(const nlohmann::json& value) const {
     if (!word.is_string()) refuse();
     if (word.get_ref<const std::string&>().empty())
       throw OptionError(name, "expected a value, found an empty one");
-    if (!allowed.empty() &&
+    if (!allowed.empty() && !is_file &&
         std::find(allowed.begin(), allowed.end(), word.get<std::string>()) == allowed.end())
       refuse();
   };

@@ -59,29 +59,7 @@ TEST(tree_group, a_root_of_height_0_is_l1l2_and_of_height_1_is_l1) {
   EXPECT_NEAR(TreeGroup(loose).dual_norm(row), L1().dual_norm(row), 1e-7);
 }
 
-TEST(tree_group, reads_a_tree_and_names_what_is_wrong_with_one) {
-  const std::vector<std::string> outputs{"a", "b", "c", "d"};
-  const OutputTree tree = parse_output_tree("# two pairs\nroot 1 ab c\nab 0.25 a b\n", outputs, "tree.txt");
-  EXPECT_EQ(tree.parent, (std::vector<Index>{4, 4, 5, -1, 5, -1}));
-  EXPECT_EQ(tree.height[4], 0.25);
-  EXPECT_THROW(parse_output_tree("r 1 a x\n", outputs, "t"), InputError);
-  EXPECT_THROW(parse_output_tree("r 1 a\ns 1 a\n", outputs, "t"), InputError);
-  EXPECT_THROW(parse_output_tree("r a b\n", outputs, "t"), InputError);
-  const auto refusal = [&](const std::string& text) {
-    try {
-      parse_output_tree(text, outputs, "t");
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_NE(refusal("r 1 a b\ns 1.5 c d\n").find("t:2: the height of 's' must be from 0 to 1, found 1.5"),
-            std::string::npos);
-  EXPECT_NE(refusal("r 1 a x\n").find("t:1: the child 'x' of 'r'"), std::string::npos);
-  const std::vector<std::string> numbers{"1", "2"};
-  EXPECT_EQ(parse_output_tree("r 0.5 1.0 02\n", numbers, "t").parent, (std::vector<Index>{2, 2, -1}));
-  EXPECT_EQ(parse_output_tree("r 1 1 02\n02 0.5 2\n", numbers, "t").parent,
-            (std::vector<Index>{3, 2, 3, -1}));
+TEST(tree_group, refuses_heights_above_1) {
   EXPECT_THROW(TreeGroup({.leaves = 1, .parent = {1, -1}, .height = {0, 1.5}}), InputError);
 }
 

@@ -36,6 +36,11 @@ using PathMeasure = std::function<std::vector<double>(const Split& split, const 
 CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
                                ChoiceOfPoint choice, const Context& context);
 
+/// The same of folds that the caller holds, by their number from 0.
+CrossValidation cross_validate(std::size_t folds,
+                               const std::function<std::vector<double>(std::size_t fold)>& measure,
+                               ChoiceOfPoint choice, const Context& context);
+
 /// Throws OptionError on a number of folds that leaves nothing to learn from or to judge by.
 void check_folds(Index folds, Index rows);
 

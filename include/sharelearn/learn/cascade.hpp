@@ -27,13 +27,13 @@ namespace sharelearn {
 struct CascadeOptions {
   JointLoss loss = JointLoss::multiclass_hinge;
   Index levels = 5;
-  std::vector<double> mix = {};  ///< a value a level; empty: (l - 1) / (L - 1), and 0 for one level
-  std::vector<double> phi = {};  ///< a value a level, or one for all
+  std::vector<double> mix = {};  ///< one value per level; empty: (l - 1) / (L - 1), and 0 for one level
+  std::vector<double> phi = {};  ///< one value per level, or one for all
   double smoothing = 0.5;        ///< mu of the hinge losses
   bool anneal = true;            ///< reach a small mu through larger ones, each started from the last
-  bool bias = true;              ///< an unpenalised bias an output
+  bool bias = true;              ///< an unpenalised bias per output
   double tolerance = 1e-6;       ///< duality gap of a level relative to its objective
-  Index max_iterations = 5000;   ///< a level
+  Index max_iterations = 5000;   ///< per level
   /// In place of the sparse-group penalty, on every level (treelasso: one level with a tree's penalty).
   std::shared_ptr<const Penalty> penalty = nullptr;
 };
@@ -51,7 +51,7 @@ struct Cascade {
   Grid<double> scores;  ///< of the training rows after the last level
 };
 
-/// Fills in mix and phi, one value a level. Throws InputError where their number or range is wrong.
+/// Fills in mix and phi, one value per level. Throws InputError where their number or range is wrong.
 CascadeOptions complete(CascadeOptions options);
 
 /// A run that is cancelled gives the levels so far, the last one as far as it came; none if it came to none.

@@ -1,7 +1,7 @@
 // What a joint learner learns from: data and the labels of k outputs, in one of three forms.
 //
-//   classes            one label a row
-//   tasks, shared rows a sign a task a row (comma lists, or 1-vs-rest from classes)
+//   classes            one label per row
+//   tasks, shared rows one sign per task and row (comma lists, or 1-vs-rest from classes)
 //   tasks, own rows    each row belongs to one task; rows are sorted by task, stable within one
 #pragma once
 
@@ -12,7 +12,6 @@
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/loss/loss.hpp"
-#include "sharelearn/model/model.hpp"
 
 namespace sharelearn {
 

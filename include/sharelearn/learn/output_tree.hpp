@@ -1,10 +1,18 @@
-// Trees over tasks for the tree-guided group lasso: found by clustering, or random.
+// Trees over tasks for the tree-guided group lasso: as text, found by clustering, or random.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "sharelearn/learn/joint_data.hpp"
 #include "sharelearn/penalty/tree_group.hpp"
 
 namespace sharelearn {
+
+/// One node per line, `node height child child ...`; children are output names or nodes of other lines, #
+/// begins a comment. Outputs that the text does not name stand alone. Throws OptionError (`tree`) with the
+/// number of the line, from 0, as its entry.
+OutputTree parse_output_tree(const std::string& text, const std::vector<std::string>& outputs);
 
 /// Agglomerative clustering with average linkage of the tasks' (or classes') signatures: the mean of their
 /// positive rows less that of their negative ones, at distance (1 - cosine) / 2. Heights are the merging

@@ -25,11 +25,6 @@ struct OutputTree {
   std::vector<double> height;  ///< in [0, 1]; of leaves 0
 };
 
-/// Reads `node height child child ...` a line; children are output names or nodes of other lines, # begins a
-/// comment. Throws InputError naming the line. Outputs the text does not name stand alone.
-OutputTree parse_output_tree(const std::string& text, const std::vector<std::string>& outputs,
-                             const std::string& source);
-
 class TreeGroup : public Penalty {
  public:
   /// Throws InputError if a parent does not come after its child or a height is out of range.

@@ -38,7 +38,8 @@ class Field {
   Field& otherwise_text(std::string text);
   /// `needs` completes "needs ...": the field is refused where the condition does not hold.
   Field& when(std::string needs, std::function<bool()> applies);
-  /// The front reads the value from a file that the user names.
+  /// The front reads the value from a file that the user names: words, or all of it where the field is a
+  /// text. With choices, one of them may stand for a file.
   Field& from_file();
 
   std::string name;     ///< words with dashes between them, as in "per-round"

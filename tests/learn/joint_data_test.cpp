@@ -1,9 +1,9 @@
-#include "sharelearn/learn/phi_search.hpp"
+#include "sharelearn/learn/joint_data.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "learn/cascade_problem.hpp"
 #include "sharelearn/data/split.hpp"
@@ -13,63 +13,6 @@
 
 namespace sharelearn {
 namespace {
-
-TEST(phi_search, never_chooses_a_cascade_worse_than_its_best_level_alone) {
-  ThreadPool threads(1);
-  Context context{threads};
-  const HeldOutPair pair{testing::random_tasks({.rows = 60, .columns = 20}, true, 1),
-                         testing::random_tasks({.rows = 60, .columns = 20}, true, 2)};
-  const CascadeOptions options{.loss = JointLoss::multitask_hinge, .levels = 3};
-  const PhiSearch all = search_phi({&pair, 1}, options, {}, context);
-  ASSERT_EQ(all.phi.size(), 3U);
-  for (const double mix : {0.0, 0.5, 1.0}) {
-    CascadeOptions one = options;
-    one.levels = 1;
-    one.mix = {mix};
-    EXPECT_GE(all.accuracy, search_phi({&pair, 1}, one, {}, context).accuracy - 1e-12);
-  }
-  EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {}}, context), InputError);
-  EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {1.5}}, context), InputError);
-}
-
-TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
-  ThreadPool threads(1);
-  Context context{threads};
-  const MultiOutputData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
-  const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
-  const PhiSearch once = cross_validate_phi(data, options, {}, 3, context);
-  EXPECT_EQ(once.phi, cross_validate_phi(data, options, {}, 3, context).phi);
-  // Folds of 20 rows each: accuracies are multiples of 1/60.
-  for (const PhiTrial& trial : once.trials)
-    EXPECT_NEAR(trial.accuracy * 60, std::round(trial.accuracy * 60), 1e-6);
-}
-
-TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
-  ThreadPool threads(1);
-  Context context{threads};
-  MultiOutputData data = testing::random_classes({.rows = 30, .columns = 3}, 3);
-  std::fill(data.weights.begin(), data.weights.end(), 0.0);
-  data.weights[4] = 1;
-  EXPECT_THROW(cross_validate_phi(data, {.levels = 2}, {}, 3, context), InputError);
-}
-
-// Cancelled while it runs: trials that were cut short are none.
-TEST(phi_search, a_cancelled_search_ends_with_what_it_judged) {
-  class AfterTwo : public Monitor {
-   public:
-    bool cancelled() const override { return done_ >= 2; }
-    void progress(std::string_view, std::int64_t done, std::int64_t, std::string_view) override {
-      done_ = done;
-    }
-
-   private:
-    std::int64_t done_ = 0;
-  } monitor;
-  ThreadPool threads(1);
-  Context context{threads, monitor};
-  const MultiOutputData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
-  EXPECT_EQ(cross_validate_phi(data, {.levels = 2}, {}, 3, context).trials.size(), 2U);
-}
 
 TEST(joint_data, errors_count_rows_by_their_weights) {
   MultiOutputData data = testing::random_classes({.rows = 4, .columns = 1, .outputs = 2}, 1);
@@ -186,6 +129,31 @@ TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
   const OutputTree random_one = random_tree(4, 1);
   EXPECT_EQ(random_one.parent.size(), 7U);
   TreeGroup check(random_one);  // does not throw
+}
+
+TEST(output_tree, reads_a_tree_and_names_what_is_wrong_with_one) {
+  const std::vector<std::string> outputs{"a", "b", "c", "d"};
+  const OutputTree tree = parse_output_tree("# two pairs\nroot 1 ab c\nab 0.25 a b\n", outputs);
+  EXPECT_EQ(tree.parent, (std::vector<Index>{4, 4, 5, -1, 5, -1}));
+  EXPECT_EQ(tree.height[4], 0.25);
+  EXPECT_THROW(parse_output_tree("r 1 a x\n", outputs), InputError);
+  EXPECT_THROW(parse_output_tree("r 1 a\ns 1 a\n", outputs), InputError);
+  EXPECT_THROW(parse_output_tree("r a b\n", outputs), InputError);
+  const auto refusal = [&](const std::string& text) {
+    try {
+      parse_output_tree(text, outputs);
+    } catch (const OptionError& error) {
+      return fmt::format("{}:{}", *error.entry() + 1, error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(
+      refusal("r 1 a b\ns 1.5 c d\n").find("2:`tree`: the height of 's' must be from 0 to 1, found 1.5"),
+      std::string::npos);
+  EXPECT_NE(refusal("r 1 a x\n").find("1:`tree`: the child 'x' of 'r'"), std::string::npos);
+  const std::vector<std::string> numbers{"1", "2"};
+  EXPECT_EQ(parse_output_tree("r 0.5 1.0 02\n", numbers).parent, (std::vector<Index>{2, 2, -1}));
+  EXPECT_EQ(parse_output_tree("r 1 1 02\n02 0.5 2\n", numbers).parent, (std::vector<Index>{3, 2, 3, -1}));
 }
 
 }  // namespace

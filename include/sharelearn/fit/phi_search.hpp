@@ -46,12 +46,13 @@ struct HeldOutPair {
 std::vector<double> search_scales(std::size_t levels, const std::vector<double>& grid, int rounds,
                                   const std::function<double(const std::vector<double>&)>& judge);
 
-/// Tops are those of `pairs.front().train`. Progress is reported trial by trial.
+/// Tops are those of `pairs.front().train`. Progress is reported trial by trial. Throws Failure if the run
+/// was cancelled on the way.
 PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
-                     Context& context);
+                     const Context& context);
 
 /// Over stratified folds.
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
-                             int folds, Context& context);
+                             int folds, const Context& context);
 
 }  // namespace sharelearn

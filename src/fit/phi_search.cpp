@@ -1,4 +1,4 @@
-#include "sharelearn/learn/phi_search.hpp"
+#include "sharelearn/fit/phi_search.hpp"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -55,10 +56,10 @@ class ScaleSearch {
 class Search {
  public:
   Search(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
-         Context& context)
+         const Context& context)
       : pairs_(pairs), options_(options), grid_(grid), context_(context), fitted_(pairs.size()) {
     for (const double mix : options_.mix) {
-      tops_.push_back(largest_phi(pairs.front().train, options_, mix, context));
+      tops_.push_back(largest_phi(pairs.front().train, options_, mix, context_));
     }
     options_.tolerance = grid.tolerance;
     options_.max_iterations = std::min<Index>(options_.max_iterations, 500);
@@ -84,17 +85,16 @@ class Search {
 
   double judge(const std::vector<double>& scales) {
     ++done_;
-    if (context_.monitor.cancelled()) return 0;
     options_.phi = phi_of(scales);
     QuietMonitor monitor(context_.monitor);
     Context quiet{context_.threads, monitor, context_.seed};
-    double mean = 0;
-    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    // Less is better in a cross-validation.
+    const auto measure = [&](std::size_t p) {
       fitted_[p] = fit_cascade(pairs_[p].train, options_, quiet, &fitted_[p]);
       const auto scores = cascade_scores(fitted_[p], pairs_[p].held_out, options_.levels, context_.threads);
-      mean += grid_.judge(pairs_[p].held_out, scores) / static_cast<double>(pairs_.size());
-    }
-    if (monitor.cancelled()) return 0;  // some folds were not learned from
+      return std::vector<double>{-grid_.judge(pairs_[p].held_out, scores)};
+    };
+    const double mean = -cross_validate(pairs_.size(), measure, ChoiceOfPoint::least, context_).mean[0];
     found_.accuracy = found_.trials.empty() ? mean : std::max(found_.accuracy, mean);
     context_.monitor.progress("cross-validation", done_, planned_,
                               fmt::format("best {:.4f}", found_.accuracy));
@@ -105,7 +105,7 @@ class Search {
   std::span<const HeldOutPair> pairs_;
   CascadeOptions options_;
   PhiGrid grid_;
-  Context& context_;
+  Context context_;
   std::vector<double> tops_;
   std::vector<Cascade> fitted_;  ///< the last of each pair: equal first levels are not fitted again
   PhiSearch found_;
@@ -132,7 +132,7 @@ std::vector<double> search_scales(std::size_t levels, const std::vector<double>&
 }
 
 PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
-                     Context& context) {
+                     const Context& context) {
   if (grid.scales.empty()) throw InputError("the grid of phi is empty");
   for (const double scale : grid.scales) {
     if (!(scale >= 0 && scale < 1))
@@ -142,7 +142,7 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
 }
 
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
-                             int folds, Context& context) {
+                             int folds, const Context& context) {
   std::vector<HeldOutPair> pairs;
   for (const Split& split : stratified_folds(strata(data), folds, context.seed)) {
     pairs.push_back({select_rows(data, split.train), select_rows(data, split.test)});

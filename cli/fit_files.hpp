@@ -1,0 +1,60 @@
+// The files of `fit METHOD`, and methods that learn online as well.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+#include "paths.hpp"
+#include "sharelearn/fit/fit.hpp"
+
+namespace sharelearn::cli {
+
+struct FitRows {
+  Dataset train;
+  std::optional<Dataset> test;
+};
+
+/// What every method reads and writes.
+struct FitFiles {
+  std::string train, test, model, report, plot;
+  DataOptions data;
+  bool quiet = false;
+
+  /// Throws InputError where a file cannot be what it is; `inputs`: those of the method's own options.
+  void check_files(std::vector<NamedPath> inputs = {}) const;
+  /// Training and test rows; `table` tells what a missing value is.
+  FitRows read_rows(const FieldTable& table, ThreadPool& threads) const;
+  /// Writes model, report, plot and warnings; gives back the report.
+  nlohmann::json write(const Fitted& fitted) const;
+};
+
+/// `fit METHOD --online`: a method that also learns from examples one at a time.
+class OnlineFront {
+ public:
+  virtual ~OnlineFront() = default;
+  /// Declares --online and what only goes with it, behind the options of the batch method.
+  virtual void declare(CLI::App& app, const FieldTable& batch) = 0;
+  virtual bool chosen() const = 0;
+  /// `batch`: the options that both have, as the user set them.
+  virtual int run(const FitFiles& files, const FieldTable& batch) = 0;
+};
+/// Null where the method has none.
+std::unique_ptr<OnlineFront> online_front(std::string_view method);
+
+/// `fit sharing`.
+std::unique_ptr<Command> sharing_method();
+
+/// The rounds as a table on standard output: features, objective, errors; long paths are thinned.
+void print_rounds(const nlohmann::json& rounds);
+/// Tasks of the test rows that the model lacks.
+void print_unknown_tasks(const nlohmann::json& report);
+/// Counts of an online run, its test error and its regret.
+void print_online(const nlohmann::json& report);
+
+}  // namespace sharelearn::cli

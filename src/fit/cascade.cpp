@@ -1,0 +1,263 @@
+#include "sharelearn/fit/cascade.hpp"
+
+#include <algorithm>
+
+#include "fit/cascade_common.hpp"
+#include "sharelearn/fit/cross_validate.hpp"
+#include "sharelearn/fit/phi_search.hpp"
+#include "sharelearn/learn/output_tree.hpp"
+#include "sharelearn/penalty/tree_group.hpp"
+#include "sharelearn/pool/fourier.hpp"
+#include "sharelearn/run/usage.hpp"
+
+namespace sharelearn {
+namespace {
+
+constexpr double kTolerance = 1e-6;
+
+FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
+  FieldTable table;
+  table.section("Rows");
+  table.add("fourier", o.fourier, "Learn on this many random Fourier features of the rows; 0: on the columns")
+      .at_least(0)
+      .otherwise(0);
+  table.add("sigma", o.sigma, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind the features")
+      .above(0)
+      .otherwise(1.0)
+      .when("`fourier`", [&o] { return o.fourier.value_or(0) > 0; });
+  table
+      .add("negatives", o.negatives,
+           "One class against the rest: rows of each other class that are negatives of a task; 0: all rows")
+      .at_least(0)
+      .otherwise(0)
+      .when("a multitask `loss`", [&o, multitask] { return o.negatives.value_or(0) == 0 || multitask(); });
+  return table;
+}
+
+/// Scaled and mapped rows with their labels, and what a model must know of how they were made.
+class JointProblem {
+ public:
+  JointProblem(const CommonFit& common, const JointRows& rows, JointLoss loss, const Prepared& data)
+      : loss_(loss), threads_(data.context.threads) {
+    const Dataset& train = *data.train;
+    preprocessing_.names = train.column_names;
+    preprocessing_.columns = train.columns();
+    preprocessing_.scaling = Scaling::fit(train.x, scaling_from(*common.scale), threads_, train.weight);
+    if (*rows.fourier > 0) {
+      map_ = std::make_shared<FourierFeature>(train.columns(), *rows.fourier, *rows.sigma, data.context.seed);
+    }
+    train_ = training_data(train, *rows.negatives, data.context.seed);
+    if (data.test) {
+      test_ = joint_data(designed(**data.test), is_multiclass(loss), &train_.names, train_.task_labels);
+    }
+  }
+  const MultiOutputData& train() const { return train_; }
+  const MultiOutputData* test() const { return test_ ? &*test_ : nullptr; }
+  /// Learns and completes model and report.
+  Fitted solve(const CascadeOptions& options, Context& context, FitReport&& report,
+               const FitObserver& after_round) const {
+    const double start = cpu_seconds();
+    const Cascade cascade = fit_cascade(train_, options, context);
+    report.learning_seconds = cpu_seconds() - start;
+    const auto model = cascade_model(cascade, train_, loss_, preprocessing_, map_);
+    report_levels(cascade, train_, test(), *model, options.tolerance, context, report, after_round);
+    return {model, std::move(report)};
+  }
+
+ private:
+  /// A copy of the rows as the learner sees them.
+  Dataset designed(const Dataset& rows) const {
+    Dataset out = rows;
+    if (map_ == nullptr) {
+      preprocessing_.scaling.apply(out.x, threads_);
+      return out;
+    }
+    DenseMatrix mapped(rows.rows(), map_->width());
+    map_->evaluate(ColumnView(rows.x, preprocessing_.scaling), mapped, 0);
+    out.x = std::move(mapped);
+    return out;
+  }
+  MultiOutputData training_data(const Dataset& train, Index negatives, std::uint64_t seed) const {
+    if (negatives == 0) return joint_data(designed(train), is_multiclass(loss_));
+    if (!train.task.empty()) throw OptionError::needing("negatives", "rows with one class each, not tasks");
+    return one_against_rest(designed(train), negatives, seed);
+  }
+
+  JointLoss loss_;
+  ThreadPool& threads_;
+  Preprocessing preprocessing_;
+  FeaturePtr map_;
+  MultiOutputData train_;
+  std::optional<MultiOutputData> test_;
+};
+
+/// The phi that cross-validation chooses; `name` of the phi in the report.
+std::vector<double> choose_phi(const MultiOutputData& data, const CascadeOptions& options,
+                               const PhiGrid& grid, Index folds, const std::string& name,
+                               const Context& context, FitReport& report) {
+  check_folds(folds, data.rows());
+  const PhiSearch search = cross_validate_phi(data, options, grid, static_cast<int>(folds), context);
+  report.cross_validation = nlohmann::json::array();
+  for (const PhiTrial& trial : search.trials) {
+    const nlohmann::json phi = name == "phi" ? nlohmann::json(trial.phi) : nlohmann::json(trial.phi[0]);
+    report.cross_validation.push_back({{name, phi}, {"error", 1 - trial.accuracy}});
+  }
+  return search.phi;
+}
+
+Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
+  CascadeOptions options{.loss = joint_loss_from(*o.loss),
+                         .levels = levels_of(o.levels, o.phi, o.mix),
+                         .mix = o.mix.value_or(std::vector<double>()),
+                         .phi = o.phi.value_or(std::vector<double>()),
+                         .smoothing = *o.smoothing,
+                         .anneal = *o.anneal,
+                         .bias = *o.common.bias,
+                         .tolerance = *o.common.tolerance,
+                         .max_iterations = *o.max_iterations};
+  const JointProblem problem(o.common, o.rows, options.loss, data);
+  FitReport report;
+  if (!o.phi) {
+    const PhiGrid grid{.scales = *o.phi_scales};
+    options.phi = choose_phi(problem.train(), options, grid, *o.folds, "phi", data.context, report);
+  }
+  options = complete(std::move(options));
+  o.levels = options.levels;
+  o.mix = options.mix;
+  o.phi = options.phi;
+  return problem.solve(options, data.context, std::move(report), after_round);
+}
+
+OutputTree tree_over(const MultiOutputData& data, const std::string& tree, std::uint64_t seed) {
+  if (tree == "cluster") return clustered_tree(data);
+  if (tree == "random") return random_tree(data.outputs(), seed);
+  return parse_output_tree(tree, data.names);
+}
+
+Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
+  CascadeOptions options{.loss = joint_loss_from(*o.loss),
+                         .levels = 1,
+                         .mix = {0},
+                         .phi = {},
+                         .smoothing = *o.smoothing,
+                         .bias = *o.common.bias,
+                         .tolerance = *o.common.tolerance};
+  const JointProblem problem(o.common, o.rows, options.loss, data);
+  options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
+  FitReport report;
+  if (!o.lambda) {
+    o.lambda = choose_phi(problem.train(), options, {}, *o.folds, "lambda", data.context, report)[0];
+  }
+  options.phi = {*o.lambda};
+  report.end.lambda = *o.lambda;
+  return problem.solve(options, data.context, std::move(report), after_round);
+}
+
+template <class Options>
+Fitted run(const FitData& data, const Options& options, const Context& context,
+           const FitObserver& after_round) {
+  Options o = options;
+  const FieldTable table = fields(o);
+  return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    if (!o.common.scale) o.common.scale = "minmax";
+    if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    return learn(o, prepared, after_round);
+  });
+}
+
+/// Whether a table's `loss` is one of tasks.
+bool is_multitask(const std::optional<std::string>& loss, std::string_view otherwise) {
+  return std::string_view(loss ? *loss : otherwise).starts_with("multitask");
+}
+
+constexpr const char* kLossHelp =
+    "Loss; a multitask loss learns yes/no tasks: one per row, lists of positive tasks, "
+    "or each class against the rest";
+
+}  // namespace
+
+FieldTable fields(CascadeFit& o) {
+  const auto by_folds = [&o] { return !o.phi; };
+  FieldTable table;
+  table.section("The task");
+  table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multiclass-hinge");
+  table.section("Levels, and choosing their penalties");
+  table.add("levels", o.levels, "Number of levels")
+      .between(1, kMostLevels)
+      .otherwise_text("that of `phi` or `mix`, else 5");
+  table
+      .add("phi", o.phi,
+           "Weight of each level's penalty, comma separated, or one for all (all levels but the first are "
+           "then empty)")
+      .at_least(0)
+      .otherwise_text("chosen by cross-validation");
+  table.add("mix", o.mix, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+      .between(0, 1)
+      .otherwise_text("0 to 1 in equal steps");
+  table.add("folds", o.folds, "Folds of the cross-validation that chooses phi")
+      .between(2, 100)
+      .otherwise(5)
+      .when("no `phi`, which it excludes", by_folds);
+  table
+      .add("phi-scales", o.phi_scales,
+           "Values that the cross-validation tries for each level's phi, as parts of the phi that leaves "
+           "the level without features")
+      .between(0, 1)
+      .otherwise(PhiGrid().scales)
+      .when("no `phi`, which it excludes", by_folds);
+  table.section("Solver");
+  table
+      .add("smoothing", o.smoothing,
+           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
+      .above(0)
+      .otherwise(0.5);
+  table.add("anneal", o.anneal, "Reach a small smoothing through larger ones").otherwise(true);
+  table.add("max-iterations", o.max_iterations, "Iterations of the solver per level, at most")
+      .above(0)
+      .otherwise(5000);
+  table.append(row_fields(o.rows, [&o] { return is_multitask(o.loss, "multiclass-hinge"); }));
+  table.append(common_fields(o.common, {.class_weight = false, .tolerance = "1e-6"}));
+  return table;
+}
+
+Fitted fit(const FitData& data, const CascadeFit& options, const Context& context,
+           const FitObserver& after_round) {
+  return run(data, options, context, after_round);
+}
+
+FieldTable fields(TreeLassoFit& o) {
+  FieldTable table;
+  table.section("The task");
+  table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multitask-hinge");
+  table.section("The tree, and choosing the penalty");
+  table
+      .add("tree", o.tree,
+           "Tree over the classes or tasks: found by agglomerative clustering, random, or a file of lines "
+           "'node height child ...'")
+      .choices({"cluster", "random"})
+      .otherwise("cluster")
+      .from_file();
+  table.add("lambda", o.lambda, "Weight of the penalty")
+      .at_least(0)
+      .otherwise_text("chosen by cross-validation");
+  table.add("folds", o.folds, "Folds of the cross-validation that chooses lambda")
+      .between(2, 100)
+      .otherwise(5)
+      .when("no `lambda`, which it excludes", [&o] { return !o.lambda; });
+  table.section("Solver");
+  table
+      .add("smoothing", o.smoothing,
+           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
+      .above(0)
+      .otherwise(0.5);
+  table.append(row_fields(o.rows, [&o] { return is_multitask(o.loss, "multitask-hinge"); }));
+  table.append(common_fields(o.common, {.class_weight = false, .tolerance = "1e-6"}));
+  return table;
+}
+
+Fitted fit(const FitData& data, const TreeLassoFit& options, const Context& context,
+           const FitObserver& after_round) {
+  return run(data, options, context, after_round);
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,156 @@
+#include "sharelearn/fit/transfer.hpp"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "fit/online_report.hpp"
+#include "sharelearn/fit/online_cascade.hpp"
+#include "sharelearn/learn/online_run.hpp"
+#include "sharelearn/learn/transfer.hpp"
+#include "sharelearn/model/increments.hpp"
+#include "sharelearn/run/usage.hpp"
+
+namespace sharelearn {
+namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// A copy of the rows as the model's learner saw its own.
+Dataset arranged(const Model& model, const Dataset& rows, ThreadPool& threads) {
+  Dataset out = rows;
+  model.preprocessing.arrange(out, threads);
+  require_columns(out, model.columns(), "the model was trained on");
+  model.preprocessing.scaling.apply(out.x, threads);
+  return out;
+}
+
+/// Rows to judge by, with the outputs of `train`.
+std::optional<MultiOutputData> test_rows(const Model& known, const FitData& data,
+                                         const MultiOutputData& train, ThreadPool& threads) {
+  if (data.test == nullptr) return std::nullopt;
+  return joint_data(arranged(known, *data.test, threads), train.multiclass(), &train.names,
+                    train.task_labels);
+}
+
+Fitted transfer_batch(const LinearModel& known, const FitData& data, TransferFit& o, Context& context) {
+  const JointLoss loss = joint_loss_from(*o.loss);
+  const TransferOptions options{
+      .components = *o.components,
+      .cumulative = !*o.each_level,
+      .cascade = {.loss = loss, .phi = o.phi.value_or(std::vector<double>()), .smoothing = *o.smoothing}};
+  const MultiOutputData train = joint_data(arranged(known, data.train, context.threads), is_multiclass(loss));
+  std::vector<CompositePoint> levels;
+  for (Increment& level : increments_of(known, known.columns()))
+    levels.push_back({std::move(level.weights), std::move(level.bias)});
+  const Cascade cascade = transfer_batch(train, levels, options, context);
+  Preprocessing preprocessing = known.preprocessing;
+  preprocessing.columns = known.columns();
+  const auto model = cascade_model(cascade, train, loss, preprocessing);
+  Fitted fitted{model, {}};
+  const auto test = test_rows(known, data, train, context.threads);
+  report_levels(cascade, train, test ? &*test : nullptr, *model, options.cascade.tolerance, context,
+                fitted.report, {});
+  o.phi.emplace();
+  for (const CascadeLevel& level : cascade.levels) o.phi->push_back(level.phi);
+  fitted.report.options = fields(o).values_in_effect();
+  fitted.report.rows = train.rows();
+  return fitted;
+}
+
+Fitted transfer_online(const OnlineCascadeModel& known, const FitData& data, Context& context) {
+  refuse_row_weights(data.train);
+  const bool multiclass = is_multiclass(known.cascade.options().loss);
+  const std::vector<std::string> names = outline_of(data.train, multiclass).names;
+  const MultiOutputData train = joint_data(arranged(known, data.train, context.threads), multiclass, &names);
+  auto model =
+      std::make_shared<OnlineCascadeModel>(transfer_online(known.cascade, train.outputs(), train.own_rows()));
+  model->names = names;
+  model->preprocessing = known.preprocessing;
+  model->task_labels = train.task_labels;
+  OnlineSource source(train);
+  const auto start = std::chrono::steady_clock::now();
+  run_online(model->cascade, source, 0, context);
+  const double seconds = seconds_since(start);
+  require_steps(*model);
+  Fitted fitted{model, online_report(*model, seconds, model->cascade.examples())};
+  fitted.report.options = OnlineCascadeLearner::resume(model).options();
+  fitted.report.rows = train.rows();
+  const auto test = test_rows(known, data, train, context.threads);
+  add_online_errors(fitted.report, *model, train, test ? &*test : nullptr, context.threads);
+  return fitted;
+}
+
+Fitted transferred(const Model& known, const FitData& data, const TransferFit& options,
+                   const std::string& source, Context& context) {
+  TransferFit o = options;
+  const FieldTable table = fields(o);
+  if (const auto* online = dynamic_cast<const OnlineCascadeModel*>(&known)) {
+    for (const Field& field : table.fields()) {
+      if (field.is_set())
+        throw OptionError(
+            field.name,
+            fmt::format("{} is an online cascade, which takes its own options to the new tasks", source));
+    }
+    return transfer_online(*online, data, context);
+  }
+  const auto* linear = dynamic_cast<const LinearModel*>(&known);
+  if (linear == nullptr || !linear->increments) throw InputError(fmt::format("{}: is not a cascade", source));
+  for (const FeaturePtr& feature : linear->features) {
+    if (feature->pool() != "columns") {
+      throw InputError(fmt::format("{}: transfer needs a cascade of columns, this one has features of {}",
+                                   source, feature->pool()));
+    }
+  }
+  table.check();
+  table.fill();
+  return transfer_batch(*linear, data, o, context);
+}
+
+}  // namespace
+
+FieldTable fields(TransferFit& o) {
+  FieldTable table;
+  table.section("Batch cascades: an online one takes its own options along");
+  table.add("loss", o.loss, "Loss of the new classes or tasks")
+      .choices(joint_loss_names())
+      .otherwise("multitask-hinge");
+  table
+      .add("components", o.components,
+           "Directions that are taken from each level's weights (singular vectors, the largest first)")
+      .above(0)
+      .otherwise(5);
+  table.add("phi", o.phi, "Weight of each level's penalty on the projected weights, comma separated")
+      .at_least(0)
+      .otherwise_text("0");
+  table
+      .add("smoothing", o.smoothing,
+           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
+      .above(0)
+      .otherwise(0.5);
+  table
+      .add("each-level", o.each_level,
+           "Take the directions from each level's own weights, not from the sum of the levels so far")
+      .otherwise(false);
+  return table;
+}
+
+Fitted transfer(const Model& known, const FitData& data, const TransferFit& options, const Context& context,
+                const std::string& source) {
+  const auto start = std::chrono::steady_clock::now();
+  Context world = context;
+  Fitted fitted = transferred(known, data, options, source, world);
+  FitReport& report = fitted.report;
+  report.method = "transfer";
+  report.columns = known.columns();
+  report.outputs = std::ssize(fitted.model->output_names());
+  if (context.monitor.cancelled()) report.end.stop = "cancelled";
+  report.seconds = seconds_since(start);
+  report.peak_bytes = peak_bytes();
+  fitted.model->metadata = {{"method", "transfer"}, {"from", known.metadata}};
+  return fitted;
+}
+
+}  // namespace sharelearn

@@ -1,0 +1,142 @@
+#include "sharelearn/fit/cascade.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "fit/joint_rows.hpp"
+#include "sharelearn/learn/cascade.hpp"
+#include "sharelearn/model/increments.hpp"
+#include "sharelearn/run/error.hpp"
+
+namespace sharelearn {
+namespace {
+
+using testing::class_rows;
+using testing::task_rows;
+
+TEST(fit_cascade, a_model_predicts_raw_rows_as_its_report_says) {
+  ThreadPool threads(1);
+  const Dataset train = class_rows(90, 6, 1), test = class_rows(60, 6, 2);
+  const std::vector<float> before(train.x.dense().column(2), train.x.dense().column(2) + train.rows());
+  const Fitted fitted = fit({train, &test}, CascadeFit{.phi = {{0.05, 0.02}}, .smoothing = 0.1}, {threads});
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), train.x.dense().column(2)));  // read only
+  const Predictions predicted = fitted.model->predict(test, threads);
+  const Classes truth = classes_of(test, fitted.model->output_names());
+  Index wrong = 0;
+  for (std::size_t i = 0; i < truth.of_row.size(); ++i) wrong += predicted.classes[i] != truth.of_row[i];
+  EXPECT_NEAR(*fitted.report.end.test_error, static_cast<double>(wrong) / 60, 1e-12);
+  ASSERT_EQ(fitted.report.rounds.size(), 2U);
+  EXPECT_EQ(fitted.report.options["levels"], 2);
+  EXPECT_EQ(fitted.report.options["mix"], (std::vector<double>{0, 1}));
+  EXPECT_EQ(fitted.report.options["scale"], "minmax");
+}
+
+TEST(fit_cascade, unset_phi_is_chosen_by_folds_and_set_phi_refuses_them) {
+  ThreadPool threads(1);
+  const Dataset train = class_rows(60, 4, 3);
+  const Fitted fitted =
+      fit({train}, CascadeFit{.levels = 2, .folds = 3, .phi_scales = {{0.3, 0.1}}}, {threads});
+  double least = 1;
+  for (const auto& trial : fitted.report.cross_validation)
+    least = std::min(least, trial["error"].get<double>());
+  bool found = false;
+  for (const auto& trial : fitted.report.cross_validation)
+    found = found || (trial["phi"] == fitted.report.options["phi"] && trial["error"] == least);
+  EXPECT_TRUE(found);
+  EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .folds = 3}, {threads}), OptionError);
+  EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .rows = {.sigma = 2}}, {threads}), OptionError);
+  EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .rows = {.negatives = 2}}, {threads}), OptionError);
+}
+
+TEST(fit_cascade, a_row_of_weight_3_is_three_rows) {
+  ThreadPool threads(1);
+  Dataset weighted = class_rows(60, 4, 5);
+  std::vector<Index> copies;
+  for (Index i = 0; i < 60; ++i) {
+    const Index times = 1 + 2 * (i % 2);
+    weighted.weight.push_back(static_cast<double>(times));
+    copies.insert(copies.end(), static_cast<std::size_t>(times), i);
+  }
+  Dataset copied = weighted;
+  copied.weight.clear();
+  copied = select_rows(copied, copies);
+  CascadeFit options{.loss = "multiclass-logistic", .phi = {{0.02, 0.01}}};
+  options.common.scale = "standard";
+  options.common.tolerance = 1e-10;
+  const Dataset test = class_rows(20, 4, 6);
+  const Grid<double> a = fit({weighted}, options, {threads}).model->scores(test, threads);
+  const Grid<double> b = fit({copied}, options, {threads}).model->scores(test, threads);
+  for (Index i = 0; i < 20; ++i)
+    for (Index c = 0; c < 3; ++c) EXPECT_NEAR(a(i, c), b(i, c), 1e-4);
+}
+
+TEST(fit_cascade, increments_add_up_to_the_scores_of_the_model) {
+  ThreadPool threads(1);
+  const std::vector<Increment> levels{{{1, -1, 0, 0, 0.5, 0}, {0.1, 0.2}}, {{0, 0, 0, 0, 0, 2}, {0, -1}}};
+  Preprocessing preprocessing;
+  preprocessing.columns = 3;
+  const auto model = model_of_increments(levels, {"a", "b"}, OutputKind::classes, preprocessing);
+  EXPECT_EQ(model->features.size(), 2U);  // nothing uses column 1
+  EXPECT_EQ(model->stages[0].features, 2);
+  Dataset rows;
+  DenseMatrix x(1, 3);
+  x(0, 0) = 2;
+  x(0, 1) = 7;
+  x(0, 2) = 3;
+  rows.x = std::move(x);
+  const Grid<double> scores = model->scores(rows, threads);
+  EXPECT_NEAR(scores(0, 0), 2 * 1 + 3 * 0.5 + 0.1, 1e-12);
+  EXPECT_NEAR(scores(0, 1), -2 + 3 * 2 + 0.2 - 1, 1e-12);
+  const std::vector<Increment> back = increments_of(*model, 3);
+  for (std::size_t l = 0; l < 2; ++l) {
+    EXPECT_EQ(back[l].weights, levels[l].weights);
+    EXPECT_EQ(back[l].bias, levels[l].bias);
+  }
+}
+
+TEST(fit_cascade, a_run_that_is_cancelled_at_once_gives_no_model) {
+  class AtOnce : public Monitor {
+    bool cancelled() const override { return true; }
+  } monitor;
+  ThreadPool threads(1);
+  const Dataset train = class_rows(60, 4, 5);
+  EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}}, {threads, monitor}), Failure);
+  EXPECT_THROW(fit({train}, CascadeFit{}, {threads, monitor}), Failure);
+}
+
+TEST(fit_cascade, a_run_that_is_cancelled_later_gives_the_levels_so_far) {
+  class AfterThreeQuestions : public Monitor {
+    bool cancelled() const override { return left_-- <= 0; }
+    mutable int left_ = 3;
+  } monitor;
+  ThreadPool threads(1);
+  const Dataset train = task_rows(60, 4, 5);
+  const CascadeFit options{.loss = "multitask-hinge", .phi = {{0.05, 0.03, 0.02}}};
+  const Fitted fitted = fit({train}, options, {threads, monitor});
+  EXPECT_EQ(dynamic_cast<const LinearModel&>(*fitted.model).stages.size(), 1U);
+  EXPECT_EQ(*fitted.report.end.stop, "cancelled");
+}
+
+// A node of height 1 does not tie its leaves: the penalty is lambda |.|_1, one level of a cascade of mix 1.
+TEST(fit_treelasso, a_tree_of_height_1_is_the_lasso) {
+  ThreadPool threads(1);
+  const Dataset train = task_rows(80, 4, 7);
+  TreeLassoFit tree{.tree = "all 1 a b\n", .lambda = 0.02};
+  CascadeFit lasso{.loss = "multitask-hinge", .phi = {{0.02}}, .mix = {{1}}};
+  tree.common.tolerance = lasso.common.tolerance = 1e-9;
+  const Fitted one = fit({train}, tree, {threads}), other = fit({train}, lasso, {threads});
+  EXPECT_NEAR(*one.report.end.objective, *other.report.end.objective, 1e-7);
+  const Grid<double> a = one.model->scores(train, threads), b = other.model->scores(train, threads);
+  for (Index i = 0; i < train.rows(); ++i) EXPECT_NEAR(a(i, 0), b(i, 0), 1e-3);
+  try {
+    fit({train}, TreeLassoFit{.tree = "# a comment\nall 2 a b\n", .lambda = 0.02}, {threads});
+    FAIL();
+  } catch (const OptionError& error) {
+    EXPECT_EQ(error.option(), "tree");
+    EXPECT_EQ(*error.entry(), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace sharelearn
