@@ -1,6 +1,7 @@
 #include "sharelearn/run/instructions.hpp"
 
 #include <fmt/core.h>
+#include <hwy/detect_targets.h>
 #include <hwy/targets.h>
 
 #include <cstdint>
@@ -26,8 +27,8 @@ void limit_instructions(std::string_view name) {
   hwy::SetSupportedTargetsForTest(0);
   hwy::GetChosenTarget().DeInit();
   if (target == 0) return;
-  if ((hwy::SupportedTargets() & target) == 0) {
-    throw InputError(fmt::format("this processor does not have the instructions '{}'", name));
+  if ((hwy::SupportedTargets() & HWY_TARGETS & target) == 0) {
+    throw InputError(fmt::format("this processor, or this build, does not have the instructions '{}'", name));
   }
   hwy::SetSupportedTargetsForTest(target);
 }

@@ -13,14 +13,14 @@ namespace {
 
 using test::TemporaryFolder;
 
-Dataset read_text(std::string_view text, const ReadOptions& options = {}) {
+Dataset read_svmlight_text(std::string_view text, const ReadOptions& options = {}) {
   const TemporaryFolder folder;
   ThreadPool threads(2);
   return read_dataset(folder.file("data.svm", text), options, threads);
 }
 
 TEST(read_svmlight, keeps_the_data_sparse_and_by_columns) {
-  const Dataset data = read_text("cat 1:1 3:2\ndog 2:0.5 3:-1\n\n# comment\ncat 3:4\n");
+  const Dataset data = read_svmlight_text("cat 1:1 3:2\ndog 2:0.5 3:-1\n\n# comment\ncat 3:4\n");
   ASSERT_TRUE(data.x.is_sparse());
   const SparseMatrix& x = data.x.sparse();
   EXPECT_EQ(x.rows, 3);
@@ -34,53 +34,55 @@ TEST(read_svmlight, keeps_the_data_sparse_and_by_columns) {
 }
 
 TEST(read_svmlight, makes_labels_canonical) {
-  const Dataset data = read_text("+1 1:1\n1.0 1:1\n-1 1:1\n1 1:1\n");
+  const Dataset data = read_svmlight_text("+1 1:1\n1.0 1:1\n-1 1:1\n1 1:1\n");
   EXPECT_EQ(data.label.names, (std::vector<std::string>{"1", "-1"}));
   EXPECT_EQ(data.label.id, (std::vector<std::int32_t>{0, 0, 1, 0}));
 }
 
 TEST(read_svmlight, keeps_lists_of_tasks_and_rows_without_any) {
-  const Dataset data = read_text("1,3 1:1\n 2:1\n3 1:1\n");
+  const Dataset data = read_svmlight_text("1,3 1:1\n 2:1\n3 1:1\n");
   EXPECT_EQ(data.label.names, (std::vector<std::string>{"1,3", "3"}));
   EXPECT_EQ(data.label.id, (std::vector<std::int32_t>{0, -1, 1}));
 }
 
 TEST(read_svmlight, puts_qid_into_the_task) {
-  const Dataset data = read_text("1 qid:a 1:1\n-1 qid:b 1:2\n1 qid:a 1:3\n");
+  const Dataset data = read_svmlight_text("1 qid:a 1:1\n-1 qid:b 1:2\n1 qid:a 1:3\n");
   EXPECT_EQ(data.task.names, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(data.task.id, (std::vector<std::int32_t>{0, 1, 0}));
 }
 
 TEST(read_svmlight, reads_windows_line_ends_and_a_last_line_without_one) {
-  const Dataset data = read_text("1 1:1\r\n2 2:2");
+  const Dataset data = read_svmlight_text("1 1:1\r\n2 2:2");
   EXPECT_EQ(data.rows(), 2);
   EXPECT_EQ(data.columns(), 2);
 }
 
 TEST(read_svmlight, takes_rows_without_features_where_others_or_a_model_have_them) {
-  EXPECT_EQ(read_text("1\n2 1:1\n3\n").rows(), 3);
-  const Dataset data = read_text("1\n2,3\n", {.format = Format::svmlight, .columns = 4});
+  EXPECT_EQ(read_svmlight_text("1\n2 1:1\n3\n").rows(), 3);
+  const Dataset data = read_svmlight_text("1\n2,3\n", {.format = Format::svmlight, .columns = 4});
   EXPECT_EQ(data.rows(), 2);
   EXPECT_EQ(data.columns(), 4);
-  EXPECT_EQ(read_text("1\n", {.format = Format::svmlight, .labels_required = false}).rows(), 1);
+  EXPECT_EQ(read_svmlight_text("1\n", {.format = Format::svmlight, .labels_required = false}).rows(), 1);
 }
 
 TEST(read_svmlight, has_at_least_the_columns_asked_for) {
-  EXPECT_EQ(read_text("1 2:1\n0 1:1\n", {.columns = 10}).columns(), 10);
-  EXPECT_EQ(read_text("1 20:1\n0 1:1\n", {.columns = 10}).columns(), 20);
+  EXPECT_EQ(read_svmlight_text("1 2:1\n0 1:1\n", {.columns = 10}).columns(), 10);
+  EXPECT_EQ(read_svmlight_text("1 20:1\n0 1:1\n", {.columns = 10}).columns(), 20);
 }
 
 TEST(read_svmlight, reads_rows_without_labels_where_none_are_required) {
-  const Dataset data = read_text("1:1 2:2\n3:1\n", {.labels_required = false});
+  const Dataset data = read_svmlight_text("1:1 2:2\n3:1\n", {.labels_required = false});
   EXPECT_EQ(data.rows(), 2);
   EXPECT_TRUE(data.label.empty());
 }
 
 TEST(read_svmlight, fills_missing_values_with_zero_or_the_columns_mean) {
   const std::string text = "1 1:nan 2:4\n2 1:6\n1 2:nan\n";
-  EXPECT_EQ(read_text(text, {.missing = Missing::zero}).x.sparse().value, (std::vector<float>{6, 4}));
+  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::zero}).x.sparse().value,
+            (std::vector<float>{6, 4}));
   // Unwritten zeros count: column 1 holds 6 and 0, column 2 holds 4 and 0.
-  EXPECT_EQ(read_text(text, {.missing = Missing::mean}).x.sparse().value, (std::vector<float>{3, 6, 4, 2}));
+  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::mean}).x.sparse().value,
+            (std::vector<float>{3, 6, 4, 2}));
 }
 
 TEST(read_svmlight, unpacks_gzip_of_several_members) {
@@ -155,7 +157,7 @@ TEST(read_svmlight, reads_a_line_longer_than_several_chunks) {
   std::string text = "0 1:1\n1";
   for (int j = 1; j <= 400000; ++j) fmt::format_to(std::back_inserter(text), " {}:1", j);
   text += "\n0 2:1\n";
-  const Dataset data = read_text(text);
+  const Dataset data = read_svmlight_text(text);
   EXPECT_EQ(data.rows(), 3);
   EXPECT_EQ(data.x.sparse().nonzeros(), 400002);
 }

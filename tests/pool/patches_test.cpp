@@ -96,7 +96,7 @@ int brute_force(const DenseMatrix& images, Index row, const PatchFeature::Parts&
   return std::min(255, best * f.multiplier >> 16);
 }
 
-class PatchPoolOnShapes : public testing::TestWithParam<std::pair<Index, Index>> {};
+class PatchPoolOnShapes : public ::testing::TestWithParam<std::pair<Index, Index>> {};
 
 TEST_P(PatchPoolOnShapes, every_value_equals_the_definition) {
   const ImageShape shape{GetParam().first, GetParam().second};
@@ -123,7 +123,7 @@ TEST_P(PatchPoolOnShapes, every_value_equals_the_definition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, PatchPoolOnShapes,
-                         testing::Values(std::pair{12, 12}, std::pair{9, 17}, std::pair{20, 7}));
+                         ::testing::Values(std::pair{12, 12}, std::pair{9, 17}, std::pair{20, 7}));
 
 Grid<double> random_residual(Index rows, Index outputs, std::uint64_t seed) {
   Grid<double> residual(rows, outputs);
