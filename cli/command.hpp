@@ -10,10 +10,10 @@
 
 #include "number_checks.hpp"
 #include "paths.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/run/monitor.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::cli {
 

@@ -4,10 +4,10 @@
 
 #include <chrono>
 
+#include "data/line_source.hpp"
 #include "fit_files.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/data/line_reader.hpp"
-#include "sharelearn/data/line_source.hpp"
 #include "sharelearn/fit/online_cascade.hpp"
 #include "sharelearn/run/error.hpp"
 

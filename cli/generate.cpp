@@ -6,6 +6,7 @@
 #include <set>
 
 #include "command.hpp"
+#include "option_fields.hpp"
 #include "sharelearn/data/write.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -81,7 +82,7 @@ class GenerateCommand : public Command {
     std::set<std::string> own, others;
     for (const Generator& generator : all_generators()) {
       for (const std::string& option : CLI::detail::split(std::string(generator.options), ',')) {
-        const std::string flag = CLI::detail::trim_copy(option);
+        const std::string flag = with_flags(CLI::detail::trim_copy(option));
         if (!flag.empty()) (generator.name == name_ ? own : others).insert(flag);
       }
     }

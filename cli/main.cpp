@@ -11,9 +11,9 @@
 
 #include "command.hpp"
 #include "option_fields.hpp"
+#include "run/memory.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/instructions.hpp"
-#include "sharelearn/run/memory.hpp"
 #include "sharelearn/version.hpp"
 #include "suggest.hpp"
 

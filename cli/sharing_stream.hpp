@@ -4,7 +4,7 @@
 #include <string>
 
 #include "command.hpp"
-#include "sharelearn/data/line_source.hpp"
+#include "data/line_source.hpp"
 #include "sharelearn/fit/sharing.hpp"
 
 namespace sharelearn::cli {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cascade_methods.hpp"
-#include "sharelearn/pool/fourier.hpp"
+#include "pool/fourier.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn::reproduce {

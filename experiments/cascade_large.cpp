@@ -8,10 +8,10 @@
 
 #include "cascade_methods.hpp"
 #include "generate/task_tree.hpp"
+#include "learn/online_run.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/analysis/regret.hpp"
-#include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/run/random.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "experiment.hpp"
+#include "learn/output_tree.hpp"
 #include "sharelearn/fit/phi_search.hpp"
-#include "sharelearn/learn/output_tree.hpp"
 #include "statistics.hpp"
 
 namespace sharelearn::reproduce {

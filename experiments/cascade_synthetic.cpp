@@ -7,7 +7,7 @@
 
 #include "cascade_methods.hpp"
 #include "generate/task_tree.hpp"
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 #include "solve/design.hpp"
 
 namespace sharelearn::reproduce {

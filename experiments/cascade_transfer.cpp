@@ -5,7 +5,7 @@
 
 #include "cascade_methods.hpp"
 #include "generate/task_tree.hpp"
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 #include "sharelearn/learn/transfer.hpp"
 
 namespace sharelearn::reproduce {

@@ -4,13 +4,13 @@
 
 #include <map>
 
+#include "model/path_evaluator.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/jointboost.hpp"
 #include "sharelearn/learn/onevsrest.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_evaluator.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

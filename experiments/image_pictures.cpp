@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sharelearn/pool/patch_feature.hpp"
+#include "pool/patch_feature.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

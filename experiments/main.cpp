@@ -7,8 +7,8 @@
 #include <string>
 
 #include "experiment.hpp"
+#include "run/memory.hpp"
 #include "sharelearn/run/error.hpp"
-#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

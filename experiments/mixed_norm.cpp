@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 
+#include "model/path_evaluator.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/learn/structural.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/penalty/penalties.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

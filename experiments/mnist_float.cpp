@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "pool/patch_feature.hpp"
 #include "sharelearn/data/image.hpp"
-#include "sharelearn/pool/patch_feature.hpp"
 
 namespace sharelearn::reproduce {
 namespace {

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "sharelearn/pool/kernel.hpp"
+#include "pool/kernel.hpp"
 #include "sharelearn/transform/scaling.hpp"
 #include "structural_support.hpp"
 

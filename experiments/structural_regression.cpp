@@ -8,13 +8,13 @@
 #include <limits>
 #include <memory>
 
+#include "pool/induced_products.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
-#include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/transform/scaling.hpp"
 #include "structural_support.hpp"
 

@@ -2,15 +2,15 @@
 // on one core, with multiply-adds a second beside.   bench_patches [MODEL IMAGES] Without arguments: random
 // strokes, and templates learned from them. With a model of image templates and an IDX or CSV file of its
 // images: prediction only.
-#include "sharelearn/pool/patches.hpp"
+#include "pool/patches.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <ctime>
 
+#include "model/patch_predictor.hpp"
 #include "sharelearn/data/read.hpp"
-#include "sharelearn/model/patch_predictor.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace {

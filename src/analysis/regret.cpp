@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "data/to_size.hpp"
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 
 namespace sharelearn {
 

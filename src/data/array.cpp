@@ -177,7 +177,7 @@ void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, Thre
     const bool is_missing = std::isnan(x(bad_row, bad_column));
     throw InputError(fmt::format(
         "{}: row {} (the first is 1), column {} (counted from 0): {}", source.name(), bad_row + 1, bad_column,
-        is_missing ? "the value is missing (nan); --missing mean or --missing zero fills it in"
+        is_missing ? "the value is missing (nan); `missing` mean or `missing` zero fills it in"
                    : "expected a finite number within the range of float32, found infinity"));
   }
   if (has_missing) fill_missing(x, missing, threads);

@@ -196,13 +196,13 @@ void check_names(const Dataset& data, const Places& at_hand, const std::vector<s
   };
   if (!missing.empty()) {
     throw InputError(fmt::format(
-        "{}: has no {}, which {} has{}; the last column is the label unless --label-column names another",
+        "{}: has no {}, which {} has{}; the last column is the label unless `label-column` names another",
         data.source, columns(missing), whose,
         more.empty() ? "" : fmt::format(", but the {}", columns(more))));
   }
   if (more.empty()) return;
   throw InputError(fmt::format(
-      "{}: has the {}, which {} has not; --ignore-columns leaves columns out, --label-column names the label",
+      "{}: has the {}, which {} has not; `ignore-columns` leaves columns out, `label-column` names the label",
       data.source, columns(more), whose));
 }
 
@@ -249,7 +249,7 @@ void require_columns(const Dataset& data, Index columns, const std::string& whos
   throw InputError(fmt::format(
       "{}: the data has {} columns, but {} {}{}", data.source, data.columns(), whose, columns,
       data.x.is_sparse() ? ""
-                         : " (CSV: --ignore-columns leaves columns out, --label-column names the label)"));
+                         : " (CSV: `ignore-columns` leaves columns out, `label-column` names the label)"));
 }
 
 void sort_labels(std::vector<std::string>& names) {

@@ -12,7 +12,7 @@ namespace {
 
 std::uint32_t checked(std::uint64_t id) {
   if (id >= FeatureNumbering::kNone)
-    throw InputError("more than 4 billion features: use hashed ids (--hash bits)");
+    throw InputError("more than 4 billion features: use hashed ids (`hash` bits)");
   return static_cast<std::uint32_t>(id);
 }
 

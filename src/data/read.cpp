@@ -89,23 +89,23 @@ struct Unused {
 };
 
 constexpr std::array kUnused{
-    Unused{Format::svmlight, "svmlight", "--labels", &ReadOptions::labels_file,
+    Unused{Format::svmlight, "svmlight", "`labels`", &ReadOptions::labels_file,
            "its labels are the first word of each line"},
-    Unused{Format::svmlight, "svmlight", "--label-column", &ReadOptions::label_column,
+    Unused{Format::svmlight, "svmlight", "`label-column`", &ReadOptions::label_column,
            "its labels are the first word of each line"},
-    Unused{Format::svmlight, "svmlight", "--weight-column", &ReadOptions::weight_column,
+    Unused{Format::svmlight, "svmlight", "`weight-column`", &ReadOptions::weight_column,
            "it has no row weights"},
-    Unused{Format::svmlight, "svmlight", "--task-column", &ReadOptions::task_column,
+    Unused{Format::svmlight, "svmlight", "`task-column`", &ReadOptions::task_column,
            "its tasks are named by qid:"},
-    Unused{Format::csv, "CSV", "--labels", &ReadOptions::labels_file,
-           "its labels are one of its columns (--label-column)"},
-    Unused{Format::idx, "IDX", "--label-column", &ReadOptions::label_column,
-           "its labels are in a file of their own (--labels)"},
-    Unused{Format::idx, "IDX", "--weight-column", &ReadOptions::weight_column, "it has no row weights"},
-    Unused{Format::idx, "IDX", "--task-column", &ReadOptions::task_column, "it has no tasks"},
-    Unused{Format::npy, "NPY", "--weight-column", &ReadOptions::weight_column,
+    Unused{Format::csv, "CSV", "`labels`", &ReadOptions::labels_file,
+           "its labels are one of its columns (`label-column`)"},
+    Unused{Format::idx, "IDX", "`label-column`", &ReadOptions::label_column,
+           "its labels are in a file of their own (`labels`)"},
+    Unused{Format::idx, "IDX", "`weight-column`", &ReadOptions::weight_column, "it has no row weights"},
+    Unused{Format::idx, "IDX", "`task-column`", &ReadOptions::task_column, "it has no tasks"},
+    Unused{Format::npy, "NPY", "`weight-column`", &ReadOptions::weight_column,
            "row weights are an array 'weight' of NPZ"},
-    Unused{Format::npy, "NPY", "--task-column", &ReadOptions::task_column, "it has no tasks"},
+    Unused{Format::npy, "NPY", "`task-column`", &ReadOptions::task_column, "it has no tasks"},
 };
 
 }  // namespace
@@ -133,12 +133,12 @@ void check_options(const ReadOptions& options, Format format, const std::string&
                                  unused.option, value));
   }
   if (format != Format::csv && !options.ignore_columns.empty()) {
-    throw InputError(fmt::format("'{}': only columns of CSV can be left out by --ignore-columns", name));
+    throw InputError(fmt::format("'{}': only columns of CSV can be left out by `ignore-columns`", name));
   }
   if (!options.labels_file.empty() && !options.label_column.empty()) {
     throw InputError(
-        fmt::format("'{}': its labels are either in a file (--labels) or one of its columns "
-                    "(--label-column): leave one of the two out",
+        fmt::format("'{}': its labels are either in a file (`labels`) or one of its columns "
+                    "(`label-column`): leave one of the two out",
                     name));
   }
 }

@@ -23,7 +23,7 @@ using csv::Layout;
 using csv::Role;
 
 constexpr const char* kHowToNameColumns =
-    " (numbers beside it make this line a row; if it is a header, name a column of it, as by --label-column)";
+    " (numbers beside it make this line a row; if it is a header, name a column of it, as by `label-column`)";
 
 /// What a chunk holds.
 struct Part {
@@ -110,7 +110,7 @@ class ChunkParser {
     if (is_missing_text(field.text) || (end != nullptr && std::isnan(value))) {
       if (options_.missing == Missing::error) {
         fail(field.begin,
-             fmt::format("the value of {} is missing ('{}'); --missing mean or --missing zero fills it in",
+             fmt::format("the value of {} is missing ('{}'); `missing` mean or `missing` zero fills it in",
                          layout_.column_text(column), field.text));
       }
       value = std::numeric_limits<float>::quiet_NaN();

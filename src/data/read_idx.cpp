@@ -87,7 +87,7 @@ Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOp
     } else if (options.labels_required) {
       throw InputError(
           fmt::format("'{}': found no labels beside it (an images file is expected to have its labels file "
-                      "next to it); name the file with --labels",
+                      "next to it); name the file with `labels`",
                       source.name()));
     }
   }

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "data/labels.hpp"
+#include "data/line_source.hpp"
 #include "sharelearn/data/line_reader.hpp"
-#include "sharelearn/data/line_source.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

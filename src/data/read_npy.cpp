@@ -123,7 +123,7 @@ Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, c
   const auto column = label_column_of(source, layout, options);
   if (!column && options.labels_required && options.label_column != "none") {
     fail(source,
-         "found no labels: neither a file beside it nor a column for them; name the file with --labels");
+         "found no labels: neither a file beside it nor a column for them; name the file with `labels`");
   }
   // Before the matrix, which would take a missing label for a missing value, and which refuses text.
   if (column && !layout.is_text()) data.label = read_labels(source, layout, *column);

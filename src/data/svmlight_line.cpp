@@ -42,7 +42,7 @@ std::string describe(const LineFault& fault) {
     case Fault::value_bad:
       return fmt::format("expected a number as value, found {}", found);
     case Fault::value_missing:
-      return fmt::format("the value is missing ({}); --missing mean or --missing zero fills it in", found);
+      return fmt::format("the value is missing ({}); `missing` mean or `missing` zero fills it in", found);
     case Fault::value_infinite:
       return fmt::format("expected a finite number within the range of float32, found {}", found);
   }

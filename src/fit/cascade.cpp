@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "fit/cascade_common.hpp"
+#include "learn/output_tree.hpp"
+#include "pool/fourier.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/phi_search.hpp"
-#include "sharelearn/learn/output_tree.hpp"
 #include "sharelearn/penalty/tree_group.hpp"
-#include "sharelearn/pool/fourier.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sharelearn/model/increments.hpp"
+#include "model/increments.hpp"
 #include "sharelearn/model/metrics.hpp"
 
 namespace sharelearn {

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cmath>
 
+#include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/target.hpp"
-#include "sharelearn/run/usage.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {

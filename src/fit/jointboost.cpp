@@ -4,9 +4,9 @@
 #include <map>
 
 #include "fit/common.hpp"
+#include "model/path_evaluator.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_evaluator.hpp"
 
 namespace sharelearn {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "fit/common.hpp"
+#include "model/path_evaluator.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_evaluator.hpp"
 
 namespace sharelearn {
 namespace {

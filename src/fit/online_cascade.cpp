@@ -9,9 +9,9 @@
 #include "data/to_size.hpp"
 #include "fit/online_report.hpp"
 #include "fit/task_list.hpp"
+#include "learn/online_run.hpp"
 #include "sharelearn/analysis/regret.hpp"
 #include "sharelearn/data/line_reader.hpp"
-#include "sharelearn/learn/online_run.hpp"
 
 namespace sharelearn {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "data/to_size.hpp"
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 #include "sharelearn/pool/columns.hpp"
 
 namespace sharelearn {

@@ -6,13 +6,13 @@
 #include <charconv>
 
 #include "fit/common.hpp"
+#include "model/path_evaluator.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/learn/shareboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/model/path_evaluator.hpp"
 #include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn {

@@ -8,8 +8,8 @@
 
 #include "fit/common.hpp"
 #include "fit/sharing_options.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/model/metrics.hpp"
-#include "sharelearn/run/usage.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {

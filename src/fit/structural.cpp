@@ -6,13 +6,13 @@
 
 #include "fit/common.hpp"
 #include "fit/structural_path.hpp"
+#include "pool/induced_products.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/learn/gradboost.hpp"
 #include "sharelearn/penalty/penalties.hpp"
-#include "sharelearn/pool/induced_products.hpp"
 
 namespace sharelearn {
 namespace {

@@ -5,11 +5,11 @@
 #include <chrono>
 
 #include "fit/online_report.hpp"
+#include "learn/online_run.hpp"
+#include "model/increments.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/fit/online_cascade.hpp"
-#include "sharelearn/learn/online_run.hpp"
 #include "sharelearn/learn/transfer.hpp"
-#include "sharelearn/model/increments.hpp"
-#include "sharelearn/run/usage.hpp"
 
 namespace sharelearn {
 namespace {

@@ -37,7 +37,7 @@ class LabelWriter {
 Index code_length(const GenerateOptions& options) {
   const auto classes = static_cast<std::uint64_t>(options.classes);
   if (options.classes < 2 || !std::has_single_bit(classes)) {
-    throw InputError(fmt::format("--classes must be a power of two from 2 on, found {}", options.classes));
+    throw InputError(fmt::format("`classes` must be a power of two from 2 on, found {}", options.classes));
   }
   return static_cast<Index>(std::bit_width(classes)) - 1;
 }
@@ -68,9 +68,9 @@ Dataset binary_code(const GenerateOptions& options) {
 Dataset blocks(const GenerateOptions& options) {
   const Index length = code_length(options);
   if (options.blocks < 1)
-    throw InputError(fmt::format("--blocks must be at least 1, found {}", options.blocks));
+    throw InputError(fmt::format("`blocks` must be at least 1, found {}", options.blocks));
   if (!(options.noise >= 0 && options.noise <= 1)) {
-    throw InputError(fmt::format("--noise must be between 0 and 1, found {}", options.noise));
+    throw InputError(fmt::format("`noise` must be between 0 and 1, found {}", options.noise));
   }
   const Index rows = options.rows > 0 ? options.rows : 20 * options.classes;
   Random random(options.seed);
@@ -153,10 +153,10 @@ Dataset sharing_mixed(const GenerateOptions& options) {
 }
 
 Dataset tree_of_tasks(const GenerateOptions& options) {
-  if (options.tasks < 1) throw InputError(fmt::format("--tasks must be at least 1, found {}", options.tasks));
+  if (options.tasks < 1) throw InputError(fmt::format("`tasks` must be at least 1, found {}", options.tasks));
   if (options.rows % (2 * options.tasks) != 0) {
     throw InputError(
-        fmt::format("--rows must be a multiple of {}, a positive and a negative row of each task, found {}",
+        fmt::format("`rows` must be a multiple of {}, a positive and a negative row of each task, found {}",
                     2 * options.tasks, options.rows));
   }
   const Index positives = options.rows > 0 ? options.rows / (2 * options.tasks) : options.positives;
@@ -167,15 +167,15 @@ Dataset tree_of_tasks(const GenerateOptions& options) {
 }
 
 constexpr std::array<Generator, 6> kGenerators = {{
-    {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", "--classes",
+    {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", "`classes`",
      binary_code},
     {"blocks", "k classes, x = bin(y) repeated in blocks, in some rows one block zeroed",
-     "--classes, --blocks, --noise", blocks},
+     "`classes`, `blocks`, `noise`", blocks},
     {"sharing-common", "16 classes told by the same 4 of 64 columns", "", sharing_common},
     {"sharing-disjoint", "16 classes, each told by 4 columns of its own", "", sharing_disjoint},
     {"sharing-mixed", "15 classes told by the same 4 columns, one by 4 others", "", sharing_mixed},
     {"task-tree", "tasks with rows of their own, the leaves of a tree whose nodes own columns",
-     "--tasks, --positives, --irrelevant", tree_of_tasks},
+     "`tasks`, `positives`, `irrelevant`", tree_of_tasks},
 }};
 
 }  // namespace
@@ -185,7 +185,7 @@ std::span<const Generator> all_generators() {
 }
 
 Dataset generate(const std::string& name, const GenerateOptions& options) {
-  if (options.rows < 0) throw InputError(fmt::format("--rows must be at least 1, found {}", options.rows));
+  if (options.rows < 0) throw InputError(fmt::format("`rows` must be at least 1, found {}", options.rows));
   std::string known;
   for (const Generator& generator : kGenerators) {
     if (generator.name == name) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sharelearn/learn/row_updates.hpp"
+#include "learn/row_updates.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/column_set.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "sharelearn/learn/row_updates.hpp"
+#include "learn/row_updates.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/column_set.hpp"
 
@@ -14,7 +14,7 @@ GradBoostUpdate::GradBoostUpdate(const Loss& loss, const Penalty& penalty)
     : penalty_(penalty), bound_(loss.curvature_bound()) {
   if (std::isfinite(bound_)) return;
   throw InputError(
-      fmt::format("the loss {} has no quadratic bound: use adaboost, or --solver fast without --sequential",
+      fmt::format("the loss {} has no quadratic bound: use adaboost, or `solver` fast without `sequential`",
                   loss.name()));
 }
 

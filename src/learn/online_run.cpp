@@ -1,4 +1,4 @@
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 
 #include <algorithm>
 

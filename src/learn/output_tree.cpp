@@ -1,4 +1,4 @@
-#include "sharelearn/learn/output_tree.hpp"
+#include "learn/output_tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sharelearn/model/increments.hpp"
+#include "model/increments.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernels/kernels.hpp"
-#include "sharelearn/model/patch_predictor.hpp"
+#include "model/patch_predictor.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

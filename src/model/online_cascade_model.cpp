@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "data/to_size.hpp"
-#include "sharelearn/model/increments.hpp"
+#include "model/increments.hpp"
 
 namespace sharelearn {
 namespace {

@@ -1,4 +1,4 @@
-#include "sharelearn/model/patch_predictor.hpp"
+#include "model/patch_predictor.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "sharelearn/model/path_evaluator.hpp"
+#include "model/path_evaluator.hpp"
 
 #include "solve/design_problem.hpp"
 

@@ -7,10 +7,10 @@
 #include <charconv>
 #include <functional>
 
+#include "pool/kernel.hpp"
+#include "pool/patches.hpp"
+#include "pool/pieces.hpp"
 #include "sharelearn/pool/columns.hpp"
-#include "sharelearn/pool/kernel.hpp"
-#include "sharelearn/pool/patches.hpp"
-#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/pool/products.hpp"
 #include "sharelearn/pool/stumps.hpp"
 #include "sharelearn/run/error.hpp"

@@ -1,4 +1,4 @@
-#include "sharelearn/pool/kernel.hpp"
+#include "pool/kernel.hpp"
 
 #include <algorithm>
 #include <cmath>

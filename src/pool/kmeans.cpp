@@ -1,4 +1,4 @@
-#include "sharelearn/pool/kmeans.hpp"
+#include "pool/kmeans.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sharelearn/pool/patch_feature.hpp"
+#include "pool/patch_feature.hpp"
 
 #include <fmt/format.h>
 

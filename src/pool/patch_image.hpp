@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "kernels/patch_response.hpp"
+#include "pool/masks.hpp"
+#include "pool/patch_feature.hpp"
 #include "sharelearn/data/image.hpp"
-#include "sharelearn/pool/masks.hpp"
-#include "sharelearn/pool/patch_feature.hpp"
 
 namespace sharelearn {
 

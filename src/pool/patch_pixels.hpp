@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sharelearn/pool/patch_feature.hpp"
+#include "pool/patch_feature.hpp"
 
 namespace sharelearn {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "kernels/patch_response.hpp"
-#include "sharelearn/pool/kmeans.hpp"
-#include "sharelearn/pool/patches.hpp"
+#include "pool/kmeans.hpp"
+#include "pool/patches.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 

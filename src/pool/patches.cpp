@@ -1,4 +1,4 @@
-#include "sharelearn/pool/patches.hpp"
+#include "pool/patches.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "sharelearn/pool/pieces.hpp"
+#include "pool/pieces.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include "data/to_size.hpp"
 #include "kernels/outer_sums.hpp"
 #include "pool/distances.hpp"
+#include "pool/kmeans.hpp"
 #include "pool/points.hpp"
 #include "pool/row_major.hpp"
-#include "sharelearn/pool/kmeans.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

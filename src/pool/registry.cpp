@@ -3,13 +3,13 @@
 
 #include <array>
 
+#include "pool/fourier.hpp"
+#include "pool/induced_products.hpp"
+#include "pool/kernel.hpp"
+#include "pool/patch_feature.hpp"
+#include "pool/pieces.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/feature.hpp"
-#include "sharelearn/pool/fourier.hpp"
-#include "sharelearn/pool/induced_products.hpp"
-#include "sharelearn/pool/kernel.hpp"
-#include "sharelearn/pool/patch_feature.hpp"
-#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/pool/products.hpp"
 #include "sharelearn/pool/stumps.hpp"
 

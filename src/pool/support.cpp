@@ -6,9 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "pool/kernel.hpp"
+#include "pool/kmeans.hpp"
 #include "pool/points.hpp"
-#include "sharelearn/pool/kernel.hpp"
-#include "sharelearn/pool/kmeans.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 

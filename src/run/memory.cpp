@@ -1,4 +1,4 @@
-#include "sharelearn/run/memory.hpp"
+#include "run/memory.hpp"
 
 #include <cstdlib>  // tells whether this is glibc
 

@@ -1,4 +1,4 @@
-#include "sharelearn/run/usage.hpp"
+#include "run/usage.hpp"
 
 #include <sys/resource.h>
 

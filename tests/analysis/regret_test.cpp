@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "learn/cascade_problem.hpp"
-#include "sharelearn/learn/online_run.hpp"
+#include "learn/online_run.hpp"
 
 namespace sharelearn {
 namespace {

@@ -70,7 +70,7 @@ TEST(order_columns, names_what_is_missing_or_cannot_be_told_apart) {
       message({"a", "x"}, {"a", "b"}).find("has no column 'b', which the model has, but the column 'x'"),
       std::string::npos);
   EXPECT_NE(
-      message({"a", "b"}, {"a"}).find("set: has the column 'b', which the model has not; --ignore-columns"),
+      message({"a", "b"}, {"a"}).find("set: has the column 'b', which the model has not; `ignore-columns`"),
       std::string::npos);
 }
 
@@ -82,7 +82,7 @@ TEST(require_columns, says_how_many_there_are_and_should_be) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(
-        std::string(error.what()).find("set: the data has 2 columns, but the model has 3 (CSV: --ignore"),
+        std::string(error.what()).find("set: the data has 2 columns, but the model has 3 (CSV: `ignore-columns`"),
         std::string::npos)
         << error.what();
   }

@@ -1,4 +1,4 @@
-#include "sharelearn/data/line_source.hpp"
+#include "data/line_source.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "fit/joint_rows.hpp"
+#include "model/increments.hpp"
 #include "sharelearn/learn/cascade.hpp"
-#include "sharelearn/model/increments.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "pool/pieces.hpp"
 #include "shareboost_problem.hpp"
-#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

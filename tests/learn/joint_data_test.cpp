@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "learn/cascade_problem.hpp"
+#include "learn/online_run.hpp"
+#include "learn/output_tree.hpp"
 #include "sharelearn/data/split.hpp"
-#include "sharelearn/learn/online_run.hpp"
-#include "sharelearn/learn/output_tree.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

@@ -1,4 +1,4 @@
-#include "sharelearn/learn/row_updates.hpp"
+#include "learn/row_updates.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pool/pieces.hpp"
 #include "shareboost_problem.hpp"
-#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {

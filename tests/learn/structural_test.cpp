@@ -6,12 +6,12 @@
 #include <memory>
 #include <numeric>
 
+#include "pool/induced_products.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/learn/gradboost.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/pool/columns.hpp"
-#include "sharelearn/pool/induced_products.hpp"
 #include "sharelearn/pool/products.hpp"
 #include "solve/active_set.hpp"
 #include "structural_problem.hpp"

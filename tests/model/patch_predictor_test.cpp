@@ -1,12 +1,12 @@
-#include "sharelearn/model/patch_predictor.hpp"
+#include "model/patch_predictor.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "pool/patches.hpp"
 #include "sharelearn/pool/columns.hpp"
-#include "sharelearn/pool/patches.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {

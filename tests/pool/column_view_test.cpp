@@ -3,14 +3,14 @@
 
 #include <memory>
 
+#include "pool/induced_products.hpp"
+#include "pool/kernel.hpp"
+#include "pool/kmeans.hpp"
+#include "pool/pieces.hpp"
 #include "pool/pool_checks.hpp"
 #include "pool/row_major.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/pool/factory.hpp"
-#include "sharelearn/pool/induced_products.hpp"
-#include "sharelearn/pool/kernel.hpp"
-#include "sharelearn/pool/kmeans.hpp"
-#include "sharelearn/pool/pieces.hpp"
 #include "sharelearn/pool/ranking.hpp"
 #include "sharelearn/pool/stumps.hpp"
 #include "sharelearn/run/error.hpp"

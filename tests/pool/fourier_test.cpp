@@ -1,4 +1,4 @@
-#include "sharelearn/pool/fourier.hpp"
+#include "pool/fourier.hpp"
 
 #include <gtest/gtest.h>
 

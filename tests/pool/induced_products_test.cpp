@@ -1,4 +1,4 @@
-#include "sharelearn/pool/induced_products.hpp"
+#include "pool/induced_products.hpp"
 
 #include <gtest/gtest.h>
 

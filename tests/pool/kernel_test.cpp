@@ -1,4 +1,4 @@
-#include "sharelearn/pool/kernel.hpp"
+#include "pool/kernel.hpp"
 
 #include "pool/pool_checks.hpp"
 #include "sharelearn/run/error.hpp"

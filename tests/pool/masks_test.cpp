@@ -1,4 +1,4 @@
-#include "sharelearn/pool/masks.hpp"
+#include "pool/masks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sharelearn/pool/pieces.hpp"
+#include "pool/pieces.hpp"
 
 #include "pool/pool_checks.hpp"
 #include "sharelearn/run/error.hpp"

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "pool/masks.hpp"
 #include "sharelearn/data/image.hpp"
 #include "sharelearn/pool/feature.hpp"
-#include "sharelearn/pool/masks.hpp"
 #include "sharelearn/run/threads.hpp"
 
 namespace sharelearn {

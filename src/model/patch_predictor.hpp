@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "pool/patch_feature.hpp"
 #include "sharelearn/model/linear_model.hpp"
-#include "sharelearn/pool/patch_feature.hpp"
 
 namespace sharelearn {
 

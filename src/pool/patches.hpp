@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sharelearn/pool/patch_feature.hpp"
+#include "pool/patch_feature.hpp"
 #include "sharelearn/pool/pool.hpp"
 
 namespace sharelearn {
