@@ -32,8 +32,7 @@ void RowProducts::compute(const ColumnView& x, RowRange rows, double* products, 
     const double offset = offset_.empty() ? 0.0 : offset_[static_cast<std::size_t>(j)];
     for (Index r = 0; r < rows.size(); ++r) {
       const double value = static_cast<double>(column[r]) - offset;
-      values[static_cast<std::size_t>((r / kTileRows * dimensions_ + j) * kTileRows + r % kTileRows)] =
-          value;
+      values[static_cast<std::size_t>((r / kTileRows * dimensions_ + j) * kTileRows + r % kTileRows)] = value;
       if (squares != nullptr) squares[r] += value * value;
     }
   }

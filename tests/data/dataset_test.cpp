@@ -81,9 +81,9 @@ TEST(require_columns, says_how_many_there_are_and_should_be) {
     require_columns(data, 3, "the model has");
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_NE(
-        std::string(error.what()).find("set: the data has 2 columns, but the model has 3 (CSV: `ignore-columns`"),
-        std::string::npos)
+    EXPECT_NE(std::string(error.what())
+                  .find("set: the data has 2 columns, but the model has 3 (CSV: `ignore-columns`"),
+              std::string::npos)
         << error.what();
   }
 }
