@@ -110,8 +110,9 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
   return table;
 }
 
-std::string default_scale(const PoolOptions& pool) {
-  return pool.name.value_or("columns") == "patches" ? "none" : "minmax";
+void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance) {
+  if (!options.scale) options.scale = pool.name.value_or("columns") == "patches" ? "none" : "minmax";
+  if (!options.tolerance) options.tolerance = tolerance;
 }
 
 nlohmann::json metadata_of(const FitReport& report) {

@@ -22,8 +22,8 @@ struct CommonTraits {
 };
 FieldTable common_fields(CommonFit& options, const CommonTraits& traits);
 
-/// minmax, but images are taken as they are.
-std::string default_scale(const PoolOptions& pool);
+/// What depends on the method: minmax, but images are taken as they are; the tolerance given.
+void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance);
 inline constexpr std::string_view kPoolScaleText = "minmax; none with `pool` patches";
 
 /// A part of a data set that is there, or a copy that belongs to this object.

@@ -139,11 +139,6 @@ FieldTable fields(OneVsRestFit& o) {
   table.section("Penalties");
   table.add("ridge", o.ridge, "Weight of the sum of squared weights").at_least(0).otherwise(0.0);
   table.append(pool_fields(o.pool));
-  table.section("Images");
-  table.add("image-width", o.pool.image_width, "Pixels per image row")
-      .at_least(0)
-      .otherwise_text("square images")
-      .when("`pool` patches", [&o] { return o.pool.name.value_or("") == "patches"; });
   table.append(common_fields(o.common, {.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)}));
   return table;
 }
@@ -153,8 +148,7 @@ Fitted fit(const FitData& data, const OneVsRestFit& options, const Context& cont
   OneVsRestFit o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
-    if (!o.common.scale) o.common.scale = default_scale(o.pool);
-    if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    resolve_common(o.common, o.pool, kTolerance);
     return learn(o, prepared, after_round);
   });
 }

@@ -403,13 +403,8 @@ FieldTable fields(ShareBoostFit& o) {
            "End a round's correction when its gradient has fallen to this part; 0: by `tolerance` only")
       .between(0, 1)
       .otherwise(0.0);
-  table.append(pool_fields(o.pool));
+  table.append(pool_fields(o.pool, [&o] { return o.deform.value_or(0) > 0; }));
   table.section("Images");
-  table.add("image-width", o.pool.image_width, "Pixels per image row")
-      .at_least(0)
-      .otherwise_text("square images")
-      .when("`pool` patches or `deform`",
-            [&o] { return o.pool.name.value_or("") == "patches" || o.deform.value_or(0) > 0; });
   table.add("deform", o.deform, "Deformed copies of each training image to learn from as well")
       .between(0, 1000)
       .otherwise(0);
@@ -422,8 +417,7 @@ Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& con
   ShareBoostFit o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
-    if (!o.common.scale) o.common.scale = default_scale(o.pool);
-    if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    resolve_common(o.common, o.pool, kTolerance);
     return learn(o, prepared, after_round);
   });
 }

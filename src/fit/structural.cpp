@@ -316,11 +316,6 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
       .between(0, 2)
       .otherwise(2)
       .when("`pool` products", [&o] { return o.pool.name.value_or("") == "products"; });
-  table.section("Images");
-  table.add("image-width", o.pool.image_width, "Pixels per image row")
-      .at_least(0)
-      .otherwise_text("square images")
-      .when("`pool` patches", [&o] { return o.pool.name.value_or("") == "patches"; });
   FieldTable common = common_fields(o.common, {.tolerance = "1e-4 along a path, 1e-8 for one `lambda`",
                                                .scale_text = std::string(kPoolScaleText)});
   for (Field& field : common.fields()) {
@@ -340,8 +335,7 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
     if (*o.pool.name == "products" && *o.degree == 1) throw OptionError("degree", "expected 0 or 2, found 1");
-    if (!o.common.scale) o.common.scale = default_scale(o.pool);
-    if (!o.common.tolerance) o.common.tolerance = is_single(o) ? kSingleTolerance : kPathTolerance;
+    resolve_common(o.common, o.pool, is_single(o) ? kSingleTolerance : kPathTolerance);
     return learn(o, prepared, row_update(o), after_round);
   });
 }

@@ -134,7 +134,7 @@ const std::vector<std::string>& pool_names() {
   return names;
 }
 
-FieldTable pool_fields(PoolOptions& options) {
+FieldTable pool_fields(PoolOptions& options, const std::function<bool()>& reads_images) {
   FieldTable table;
   const auto of_pool = [&](std::string_view name, Field& field) -> Field& {
     return field.when(fmt::format("`pool` {}", name),
@@ -192,6 +192,13 @@ FieldTable pool_fields(PoolOptions& options) {
                     "Floor of the local contrast that divides a response; 0: responses are not divided"))
       .at_least(0)
       .otherwise(1.0);
+  table.section("Images");
+  table.add("image-width", options.image_width, "Pixels per image row")
+      .at_least(0)
+      .otherwise_text("square images")
+      .when(reads_images ? "`pool` patches or `deform`" : "`pool` patches", [&options, reads_images] {
+        return options.name.value_or("") == "patches" || (reads_images && reads_images());
+      });
   return table;
 }
 

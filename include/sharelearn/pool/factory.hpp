@@ -39,9 +39,9 @@ struct PoolOptions {
   PoolMaker own = {};                          ///< in place of a named pool
 };
 
-/// The table of these options but for image_width, which whoever deforms images needs too; it refers to
-/// `options`.
-FieldTable pool_fields(PoolOptions& options);
+/// The table of these options; it refers to `options`. `reads_images`: whether something else than the pool
+/// needs the width of images (deformation does).
+FieldTable pool_fields(PoolOptions& options, const std::function<bool()>& reads_images = {});
 
 /// What pools are built from. The matrix of `x` must outlive the pool.
 struct PoolData {
