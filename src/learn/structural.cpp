@@ -98,7 +98,6 @@ class StructuralBooster::Engine {
   Index design_column(const StructuralSlot& chosen);
 
   Pool& pool_;
-  const Loss& loss_;
   const Penalty& penalty_;
   StructuralOptions options_;
   Context context_;  // a copy: it is two references and a seed, and the caller's may be a temporary
@@ -118,7 +117,7 @@ class StructuralBooster::Engine {
 StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& penalty,
                                   const StructuralOptions& options, const Context& context)
     : pool_(pool),
-      loss_(loss),
+
       penalty_(penalty),
       options_(options),
       context_(context),

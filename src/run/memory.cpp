@@ -10,7 +10,7 @@ namespace sharelearn {
 
 void keep_large_arrays_off_the_heap() noexcept {
 #if defined(__GLIBC__)
-  constexpr int large = 4 << 20;  // below this, getting pages anew costs more time than it saves memory
+  constexpr int large = 2 << 20;  // below this, getting pages anew costs more time than it saves memory
   (void)mallopt(M_MMAP_THRESHOLD, large);
 #endif
 }

@@ -217,7 +217,7 @@ void ColumnSet::weighted_grams(std::span<const WeightedRows> pairs, Index first,
   if (first >= columns()) return;
   const Index floats = (columns() + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
   const Index numbers = (columns() - first) * floats;
-  const Index parts = std::bit_width(to_size(tree_.leaves())) + 1;
+  const Index parts = static_cast<Index>(std::bit_width(to_size(tree_.leaves()))) + 1;
   const Index batch = std::max<Index>(kGramFloats / (numbers * parts), threads.size());
   AlignedVector<float> transposed(to_size(kBlockRows * floats), 0.0F);
   const GramBlock x{transposed.data(), floats, first, columns()};
