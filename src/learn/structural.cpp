@@ -117,7 +117,6 @@ class StructuralBooster::Engine {
 StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& penalty,
                                   const StructuralOptions& options, const Context& context)
     : pool_(pool),
-
       penalty_(penalty),
       options_(options),
       context_(context),
