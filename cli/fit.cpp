@@ -89,8 +89,7 @@ class FitCommand : public Command {
       library_.push_back(std::make_unique<LibraryMethod>(std::move(method)));
       library_.back()->declare(app);
     }
-    sharing_app_ = app.add_subcommand(std::string(sharing_->name()), std::string(sharing_->summary()));
-    sharing_->declare(*sharing_app_);
+    sharing_->declare(*app.add_subcommand(std::string(sharing_->name()), std::string(sharing_->summary())));
   }
   int run() override {
     for (const auto& method : library_) {
@@ -102,7 +101,6 @@ class FitCommand : public Command {
  private:
   std::vector<std::unique_ptr<LibraryMethod>> library_;
   std::unique_ptr<Command> sharing_ = sharing_method();  ///< learns from a stream, with a run of its own
-  CLI::App* sharing_app_ = nullptr;
 };
 
 }  // namespace

@@ -119,7 +119,7 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
   for (std::size_t c = 0; c < outputs.size(); ++c) number[outputs[c]] = static_cast<Index>(c);
   std::set<std::string> nodes;
   for (const NodeLine& line : lines) nodes.insert(line.name);
-  // Outputs have canonical names: a child '1.0' that is no node is the task '1'.
+  // Outputs have canonical names: a child '1.0' that is not a node is the task '1'.
   for (NodeLine& line : lines) {
     for (std::string& child : line.children) {
       if (nodes.count(child) == 0) child = canonical_label(child);

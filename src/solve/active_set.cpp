@@ -232,7 +232,7 @@ void ActiveSetSolver::start_at(double lambda) {
   lambda_ = lambda;
 }
 
-/// Whether to stop. Far from feasible the gap is no news: its conjugate costs as much as the loss, and
+/// Whether to stop. Far from feasible the gap tells nothing new: its conjugate costs as much as the loss, and
 /// without a dual it costs a Newton step.
 bool ActiveSetSolver::stop_test(double lambda, double tolerance, bool is_last, ActiveSetReport& report) {
   compute_gradient();
