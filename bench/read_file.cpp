@@ -1,4 +1,4 @@
-// Reads a data file as the command line does and prints what it held and the CPU seconds it took:
+// Reads a data file as the command line does; prints its size and the CPU seconds it took:
 //   read_file FILE [THREADS]
 #include <sys/resource.h>
 

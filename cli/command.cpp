@@ -8,6 +8,9 @@
 #include <csignal>
 #include <map>
 
+#include "help.hpp"
+#include "sharelearn/run/memory.hpp"
+
 namespace sharelearn::cli {
 namespace {
 
@@ -39,14 +42,15 @@ class TerminalMonitor : public Monitor {
     const std::int64_t filled = total > 0 ? width * done / total : 0;
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(static_cast<std::size_t>(width), '.');
-    fmt::print(stderr, "\r\033[K{} [{}] {}/{}  {}", what, bar, done, total, note);
+    const std::string line = fmt::format("\r\033[K{} [{}] {}/{}  {}", what, bar, done, total, note);
+    std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
   }
   bool cancelled() const override { return interrupted; }
 
  private:
   void clear() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
+    if (drawn_) std::fputs("\r\033[K", stderr);
   }
   bool show_;
   bool drawn_ = false;
@@ -68,40 +72,68 @@ std::vector<std::string> keys(const Map& map) {
   return result;
 }
 
+/// Bytes: a number and, if any, K, M, G or T.
+std::int64_t parse_size(std::string text) {
+  const std::string typed = text;
+  const std::string problem = CLI::AsSizeValue(true)(text);
+  std::int64_t bytes = 0;
+  if (!problem.empty() || !CLI::detail::lexical_cast(text, bytes) || bytes <= 0) {
+    throw CLI::ValidationError("--max-memory", fmt::format("expected a size such as 4G, found '{}'", typed));
+  }
+  return bytes;
+}
+
 }  // namespace
 
+void say(std::string_view text) noexcept {
+  std::fputs("sharelearn: ", stderr);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fputc('\n', stderr);
+}
+
 void DataOptions::declare(CLI::App& app, bool with_missing) {
-  const std::string group = "Data";
-  app.add_option("--format", format, "Format of the data: auto, svmlight, csv, idx or npy")
+  const std::string group = kDataSection;
+  app.add_option("--format", format, "Format of the files; auto: recognised by their content")
       ->check(CLI::IsMember(keys(kFormats)))
       ->capture_default_str()
       ->group(group);
-  app.add_option(
-         "--label-column", read.label_column,
-         "CSV: the label's column, by name or number from 0, NPY: by number; 'none'. Default: the last")
+  app.add_option("--label-column", read.label_column,
+                 "Column with the label: its name (CSV) or its number, counted from 0 (CSV, NPY); none: "
+                 "there is no label")
+      ->default_str("the last")
       ->group(group);
-  app.add_option("--weight-column", read.weight_column, "CSV: the column with the rows' weights")
+  app.add_option("--weight-column", read.weight_column,
+                 "CSV: column with the weight of each row, by name or number")
       ->group(group);
-  app.add_option("--task-column", read.task_column, "CSV: the column that says which task a row belongs to")
+  app.add_option("--task-column", read.task_column,
+                 "CSV: column with the task that each row belongs to, by name or number")
       ->group(group);
   app.add_option("--ignore-columns", read.ignore_columns,
-                 "CSV: columns to leave out, by name or number, with commas")
+                 "CSV: columns to leave out, by name or number, separated by commas")
+      ->type_name("TEXT,..")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
-  app.add_option("--labels", read.labels_file,
-                 "IDX, NPY: the file with the labels. Default: found beside the images")
+  app.add_option("--labels", read.labels_file, "IDX, NPY: file with the labels")
+      ->type_name(kFile)
+      ->default_str("the labels file beside the images")
       ->group(group);
   if (with_missing) {
-    app.add_option("--missing", missing,
-                   "What a missing value is: an error, the column's mean in the training data, or zero")
+    app.add_option(
+           "--missing", missing,
+           "Missing values: report an error, or fill in the column's mean in the training data, or zero")
         ->check(CLI::IsMember(keys(kMissing)))
         ->capture_default_str()
         ->group(group);
   }
-  app.add_option("--threads", threads, "Threads to use; 0: one per core. Results do not depend on it")
+  app.add_option("--threads", threads,
+                 "Number of threads; 0: one per core. The results are the same for any number")
       ->check(between(0, 1024))
       ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--max-memory", [](const std::string& text) { limit_memory(parse_size(text)); },
+         "Refuse what needs more memory than this, such as 500M or 4G. Default: 90% of the machine's")
+      ->type_name("SIZE");
 }
 
 ReadOptions DataOptions::resolved() const {

@@ -39,6 +39,13 @@ std::unique_ptr<Command> words_command();
 std::unique_ptr<Command> transfer_command();
 std::unique_ptr<Command> options_command();
 
+/// The headline of options on how data is read, as in the tables of the methods.
+inline constexpr const char* kDataSection = "Data";
+
+/// Prints "sharelearn: TEXT" to standard error. Never throws and never allocates: a message that nobody can
+/// read must not cost the model.
+void say(std::string_view text) noexcept;
+
 /// Options of how data is read, the same for every command.
 struct DataOptions {
   ReadOptions read;
@@ -70,11 +77,11 @@ struct ModelInput {
 /// Reads a data set with the options given.
 using Reading = std::function<Dataset(const ReadOptions&)>;
 
-/// What data must be like to go with data read before, or with the model made of it.
+/// Columns of data read before, or of a model, that further data must have.
 struct Columns {
   Index count = 0;
   const std::vector<std::string>& names;
-  std::vector<float> means;  ///< fill what is missing with `--missing mean`; empty: not known
+  std::vector<float> means;  ///< stand for missing values with `--missing mean`; empty: not known
   std::string whose;         ///< for messages
 };
 
@@ -83,8 +90,7 @@ struct Columns {
 Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
                       ThreadPool& threads);
 
-/// Reads data that a model shall be used on, as it is in the file: the model itself orders columns and fills
-/// in what is missing.
+/// Reads data for a model as it is in the file: the model itself orders columns and fills in missing values.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
                        bool labels_required, ThreadPool& threads);
 
@@ -93,11 +99,10 @@ void use_features(Model& model, Index count);
 /// Predicts with the first `count` levels of a cascade.
 void use_levels(Model& model, Index count);
 
-/// Progress on standard error: a bar when it is a terminal, nothing when it is not or `quiet`. Ctrl-C
-/// cancels.
+/// Progress on standard error: a bar on a terminal, nothing elsewhere or when `quiet`. Ctrl-C cancels.
 std::unique_ptr<Monitor> terminal_monitor(bool quiet);
 
-/// Writes a report (JSON); an empty path is none.
+/// Writes a report (JSON), unless the path is empty.
 void write_report(const std::string& path, const nlohmann::json& report);
 
 }  // namespace sharelearn::cli

@@ -13,18 +13,22 @@ namespace {
 class DescribeCommand : public Command {
  public:
   std::string_view name() const override { return "describe"; }
-  std::string_view summary() const override { return "Show what a model uses: describe MODEL"; }
+  std::string_view summary() const override { return "Show the features and weights of a model"; }
   void declare(CLI::App& app) override {
-    app.add_option("MODEL", model_, "A model that fit wrote")->required();
-    app.add_option("--features", features_, "Show the model of at most this many features")
+    app.add_option("MODEL", model_, "Model file written by fit or transfer")->required();
+    app.add_option("--features", features_,
+                   "Show the model with at most N features, of those that the training kept")
         ->check(non_negative());
     auto* json =
-        app.add_flag("--json", json_, "The whole model for other programs: all that a prediction needs");
-    app.add_flag("--stages", stages_, "With --json: the weights of every stage of a path or cascade")
+        app.add_flag("--json", json_, "Print the whole model as JSON: everything that a prediction needs");
+    app.add_flag("--stages", stages_,
+                 "With --json: the weights of every step of a path and of every level of a cascade")
         ->needs(json);
-    app.add_flag("--bounds", bounds_, "Show the guarantees of ShareBoost's theorems for this model")
+    app.add_flag("--bounds", bounds_,
+                 "Show what theory guarantees for this model ([ShareBoost11]): how far its true error can "
+                 "exceed the training error, and how many features suffice")
         ->excludes(json);
-    app.add_option("--delta", delta_, "With --bounds: chance that Theorem 1 may fail")
+    app.add_option("--delta", delta_, "With --bounds: probability with which the bound on the error may fail")
         ->check(between(1e-12, 1.0))
         ->capture_default_str();
   }

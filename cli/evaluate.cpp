@@ -4,8 +4,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "command.hpp"
+#include "help.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -13,12 +15,12 @@ namespace {
 class EvaluateCommand : public Command {
  public:
   std::string_view name() const override { return "evaluate"; }
-  std::string_view summary() const override {
-    return "Measure a model on labelled data: evaluate MODEL DATA";
-  }
+  std::string_view summary() const override { return "Measure the error of a model on labelled data"; }
   void declare(CLI::App& app) override {
     app.add_option("--report", report_,
-                   "Where to write the figures (JSON); -: standard output, instead of the text");
+                   "Write the figures to this file (JSON); -: to standard output, in place of the text")
+        ->type_name(kFile)
+        ->group("Files");
     input_.declare(app, "Labelled data; - is standard input");
   }
   int run() override;
@@ -30,7 +32,7 @@ class EvaluateCommand : public Command {
 
 void print_confusion(const nlohmann::json& report) {
   const auto classes = report["classes"].get<std::vector<std::string>>();
-  const auto counts = report["confusion"].get<std::vector<std::vector<Index>>>();
+  const auto counts = report["confusion"].get<std::vector<std::vector<double>>>();
   if (classes.size() > 40) return;
   std::size_t width = 5;
   for (const std::string& name : classes) width = std::max(width, name.size() + 1);
@@ -39,10 +41,13 @@ void print_confusion(const nlohmann::json& report) {
   fmt::print("\n");
   for (std::size_t row = 0; row < counts.size(); ++row) {
     const bool other = row == classes.size();
-    if (other && std::all_of(counts[row].begin(), counts[row].end(), [](Index n) { return n == 0; }))
+    if (other && std::all_of(counts[row].begin(), counts[row].end(), [](double n) { return n == 0; }))
       continue;
     fmt::print("{:>{}}", other ? "other" : classes[row], width);
-    for (const Index n : counts[row]) fmt::print("{:>{}}", n == 0 ? "." : std::to_string(n), width);
+    for (const double n : counts[row]) {
+      const int digits = n == std::floor(n) ? 0 : 1;
+      fmt::print("{:>{}}", n == 0 ? "." : fmt::format("{:.{}f}", n, digits), width);
+    }
     fmt::print("\n");
   }
 }
@@ -50,7 +55,9 @@ void print_confusion(const nlohmann::json& report) {
 void print(const nlohmann::json& report) {
   for (const auto& [key, value] : report.items()) {
     if (value.is_null()) fmt::print("{:<24} -\n", key);
-    if (value.is_number_float()) fmt::print("{:<24} {:.6g}\n", key, value.get<double>());
+    if (value.is_number_float())
+      fmt::print("{:<24} {:.6g}{}\n", key, value.get<double>(),
+                 key == "coverage" ? "  (mean rank of the true class, 0 is best)" : "");
     if (value.is_number_integer()) fmt::print("{:<24} {}\n", key, value.get<std::int64_t>());
   }
   if (report.contains("top_error")) {

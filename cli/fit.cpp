@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "fit_files.hpp"
+#include "help.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/fit/plot.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -13,8 +14,7 @@
 namespace sharelearn::cli {
 namespace {
 
-/// Gives sparse data at least so many columns; those that only another set has are of no use to it, but must
-/// not stop it either.
+/// Gives sparse data at least `columns` columns: another set may have features that this one never shows.
 void widen(Dataset& data, Index columns) {
   if (!data.x.is_sparse() || data.columns() >= columns) return;
   SparseMatrix& x = data.x.sparse();
@@ -41,17 +41,19 @@ struct LibraryMethod : FitFiles {
 };
 
 void LibraryMethod::declare(CLI::App& parent) {
-  app = parent.add_subcommand(std::string(method->name()), std::string(method->summary()));
+  app = parent.add_subcommand(std::string(method->name()), with_flags(method->summary()));
   app->add_option("TRAIN", train, "Data to learn from; - is standard input")->required();
-  const std::string group = "Files";
-  app->add_option("--test", test, "Data to report the error on, round by round")->group(group);
-  app->add_option("-o,--output", model, "Where to write the model")->group(group);
-  app->add_option("--report", report, "Where to write the report (JSON)")->group(group);
-  app->add_option("--plot", plot, "Where to draw the errors, round by round (SVG)")->group(group);
+  const auto file = [&](const char* flag, std::string& path, const char* help) {
+    app->add_option(flag, path, help)->type_name(kFile)->group("Files");
+  };
+  file("-o,--output", model, "Write the model to this file");
+  file("--test", test, "Data to report the test error on, round by round");
+  file("--report", report, "Write a report to this file (JSON)");
+  file("--plot", plot, "Draw the errors, round by round, into this file (SVG)");
+  data.declare(*app, false);
   declare_fields(*app, table, files);
   if (online) online->declare(*app, table);
-  data.declare(*app, false);
-  app->add_flag("--quiet", quiet, "No progress and no table");
+  app->add_flag("--quiet", quiet, "Print no progress and no table");
 }
 
 Fitted LibraryMethod::learn(const Dataset& train_rows, const std::optional<Dataset>& test_rows,
@@ -74,7 +76,7 @@ int LibraryMethod::run() {
   const FitRows rows = read_rows(table, threads);
   const nlohmann::json json = write(learn(rows.train, rows.test, threads, *monitor));
   if (!shows_tables(quiet, model, report)) return 0;
-  print_rounds(json["rounds"]);
+  print_rounds(json);
   print_unknown_tasks(json);
   return 0;
 }
@@ -82,7 +84,7 @@ int LibraryMethod::run() {
 class FitCommand : public Command {
  public:
   std::string_view name() const override { return "fit"; }
-  std::string_view summary() const override { return "Learn a model: fit METHOD TRAIN"; }
+  std::string_view summary() const override { return "Learn a model from data"; }
   void declare(CLI::App& app) override {
     app.require_subcommand(1);
     for (auto& method : batch_methods()) {
@@ -129,8 +131,7 @@ nlohmann::json FitFiles::write(const Fitted& fitted) const {
   nlohmann::json json = to_json(fitted.report);
   write_report(report, json);
   if (!plot.empty()) write_file(plot, to_svg(plot_of(fitted.report)));
-  for (const std::string& warning : fitted.report.warnings)
-    fmt::print(stderr, "sharelearn: {}\n", with_flags(warning));
+  for (const std::string& warning : fitted.report.warnings) say(with_flags(warning));
   return json;
 }
 

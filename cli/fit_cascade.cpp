@@ -6,6 +6,7 @@
 
 #include "data/line_source.hpp"
 #include "fit_files.hpp"
+#include "help.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/fit/online_cascade.hpp"
@@ -14,7 +15,7 @@
 namespace sharelearn::cli {
 namespace {
 
-/// Calls `visit` for every example of the file; what it finds wrong is told with its place.
+/// Calls `visit` for every example of the file; errors are reported with file, line and column.
 void for_each_line(const std::string& path, const std::function<void(const OnlineRow&)>& visit) {
   const std::string name = path == "-" ? "standard input" : path;
   LineSource source(path);
@@ -69,9 +70,9 @@ class OnlineCascadeFront : public OnlineFront {
 
 /// An option that would do nothing in the mode chosen is refused.
 void OnlineCascadeFront::declare(CLI::App& app, const FieldTable& batch) {
-  const std::string section = table_.find("gamma")->section;
+  const std::string section = with_flags(table_.find("gamma")->section);
   CLI::Option* online =
-      app.add_flag("--online", online_, "Learn from one example (of each task) after the other, in one pass")
+      app.add_flag("--online", online_, "Learn from the examples one after the other, in one pass")
           ->group(section);
   for (const Field& field : table_.fields()) {
     if (batch.find(field.name) == nullptr) own_.fields().push_back(field);
@@ -81,36 +82,38 @@ void OnlineCascadeFront::declare(CLI::App& app, const FieldTable& batch) {
   for (const Field& field : batch.fields()) {
     if (table_.find(field.name) == nullptr) app.get_option("--" + field.name)->excludes(online);
   }
-  app.get_option("--scale")->default_str("minmax; with --online none");
-  app.get_option("--phi")->default_str("chosen by cross-validation; --online needs it");
+  app.get_option("--scale")->default_str("minmax; none with --online");
+  app.get_option("--phi")->default_str("chosen by cross-validation; must be given with --online");
   declare_files(app, online);
 }
 
 void OnlineCascadeFront::declare_files(CLI::App& app, CLI::Option* online) {
-  const std::string section = table_.find("gamma")->section;
+  const std::string section = with_flags(table_.find("gamma")->section);
   CLI::Option* stream =
       app.add_flag("--stream", stream_,
-                   "Read svmlight lines one at a time; a file is read twice, first for its classes")
+                   "Read svmlight lines one at a time, with memory for the model only; a file is read twice, "
+                   "first for its classes")
           ->needs(online)
           ->group(section);
-  CLI::Option* classes = app.add_option_function<std::string>(
-                                "--classes",
-                                [this](const std::string& text) {
-                                  std::optional<std::vector<std::string>> names;
-                                  FieldTable one;
-                                  one.add("classes", names, "").set_text(text);
-                                  classes_ = *names;
-                                },
-                                "The classes or tasks, for a stream that can be read only once")
-                             ->type_name("TEXT,..")
-                             ->needs(stream)
-                             ->group(section);
-  CLI::Option* resume = app.add_option("--resume", resume_, "A model to go on from, with its options")
-                            ->type_name("FILE")
+  CLI::Option* classes =
+      app.add_option_function<std::string>(
+             "--classes",
+             [this](const std::string& text) {
+               std::optional<std::vector<std::string>> names;
+               FieldTable one;
+               one.add("classes", names, "").set_text(text);
+               classes_ = *names;
+             },
+             "Names of the classes or tasks, separated by commas, for input that can be read only once")
+          ->type_name("TEXT,..")
+          ->needs(stream)
+          ->group(section);
+  CLI::Option* resume = app.add_option("--resume", resume_, "Continue from this model, with its options")
+                            ->type_name(kFile)
                             ->needs(online)
                             ->excludes(classes)
                             ->group(section);
-  app.add_option("--checkpoint-every", checkpoint_every_, "Write the model every so many steps")
+  app.add_option("--checkpoint-every", checkpoint_every_, "Write the model after every N steps")
       ->type_name("N")
       ->check(non_negative())
       ->check(whole(true))
@@ -128,11 +131,11 @@ std::shared_ptr<OnlineCascadeModel> OnlineCascadeFront::resumed() const {
 
 int OnlineCascadeFront::run(const FitFiles& files, const FieldTable& batch) {
   if (checkpoint_every_ > 0 && files.model.empty())
-    throw InputError("--checkpoint-every needs -o: that is the file it writes");
+    throw InputError("--checkpoint-every needs -o, the file to write");
   for (const Field& field : batch.fields()) {
     if (!field.is_set()) continue;
     const Field* same = table_.find(field.name);
-    if (same == nullptr) throw OptionError::needing(field.name, "the batch cascade: leave `online` out");
+    if (same == nullptr) throw OptionError::needing(field.name, "the batch cascade: leave out `online`");
     same->set(field.get());
   }
   table_.check();
@@ -152,19 +155,20 @@ int OnlineCascadeFront::run(const FitFiles& files, const FieldTable& batch) {
   return 0;
 }
 
-/// Refuses what lines that come one at a time cannot have.
+/// Refuses options that need the whole data.
 void OnlineCascadeFront::check_stream(const FitFiles& files) const {
   const CommonFit& common = options_.common;
   if (!files.test.empty() || common.scale || common.holdout.value_or(0) > 0)
-    throw InputError("--stream goes without --test, --holdout and --scale");
+    throw InputError("--stream cannot be combined with --test, --holdout or --scale");
   const ReadOptions& read = files.data.read;
   const bool svmlight = files.data.format == "auto" || files.data.format == "svmlight";
   const bool columns = !read.label_column.empty() || !read.weight_column.empty() ||
                        !read.task_column.empty() || !read.ignore_columns.empty();
   if (!svmlight || columns || !read.labels_file.empty() || common.missing.value_or("error") != "error") {
     throw InputError(
-        "--stream reads svmlight lines only: it goes without --format of another kind, --missing, --labels "
-        "and options of CSV columns");
+        "--stream reads svmlight lines only: it cannot be combined with another --format, --missing, "
+        "--labels "
+        "or options of CSV columns");
   }
   if (files.train != "-") return;
   if (options_.passes.value_or(1) > 1) throw InputError("--passes: standard input can be read only once");
@@ -172,7 +176,7 @@ void OnlineCascadeFront::check_stream(const FitFiles& files) const {
     throw InputError("--stream of standard input needs --classes: it cannot be read twice");
 }
 
-/// Goes on from a model, or begins with the classes or tasks named or found in the file.
+/// Continues from a model, or begins with the classes or tasks that were given or are found in the file.
 OnlineCascadeLearner OnlineCascadeFront::stream_learner(const FitFiles& files) const {
   if (const auto model = resumed()) return OnlineCascadeLearner::resume(model, options_, resume_);
   const bool multiclass = options_.loss.value_or("multiclass-hinge").starts_with("multiclass");

@@ -26,9 +26,10 @@ struct FitFiles {
   DataOptions data;
   bool quiet = false;
 
-  /// Throws InputError where a file cannot be what it is; `inputs`: those of the method's own options.
+  /// Throws InputError if an input is also an output, or an output cannot be written; `inputs`: files that
+  /// the method's own options name.
   void check_files(std::vector<NamedPath> inputs = {}) const;
-  /// Training and test rows; `table` tells what a missing value is.
+  /// Training and test rows; the option `missing` of `table` says what becomes of missing values.
   FitRows read_rows(const FieldTable& table, ThreadPool& threads) const;
   /// Writes model, report, plot and warnings; gives back the report.
   nlohmann::json write(const Fitted& fitted) const;
@@ -50,9 +51,10 @@ std::unique_ptr<OnlineFront> online_front(std::string_view method);
 /// `fit sharing`.
 std::unique_ptr<Command> sharing_method();
 
-/// The rounds as a table on standard output: features, objective, errors; long paths are thinned.
-void print_rounds(const nlohmann::json& rounds);
-/// Tasks of the test rows that the model lacks.
+/// The rounds of a report as a table on standard output: features, objective, errors; of long paths only some
+/// rounds.
+void print_rounds(const nlohmann::json& report);
+/// Prints the tasks of the test rows that the model does not have.
 void print_unknown_tasks(const nlohmann::json& report);
 /// Counts of an online run, its test error and its regret.
 void print_online(const nlohmann::json& report);

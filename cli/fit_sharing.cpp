@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "fit_files.hpp"
+#include "help.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -12,13 +13,6 @@
 
 namespace sharelearn::cli {
 namespace {
-
-/// An option that other methods have; it is answered with what to use instead.
-void refuse(CLI::App& app, const std::string& flag, const std::string& instead) {
-  app.add_option_function<std::string>(
-         flag, [=](const std::string&) { throw OptionError(flag.substr(2), instead); })
-      ->group("");
-}
 
 class SharingCommand : public Command {
  public:
@@ -52,45 +46,49 @@ class SharingCommand : public Command {
 
 void SharingCommand::declare(CLI::App& app) {
   app.add_option("TRAIN", train_, "Data to learn from; - is standard input")->required();
-  const std::string group = "Files";
-  app.add_option("--test", test_, "Data to report the error on after learning")->group(group);
-  app.add_option("-o,--output", model_, "Where to write the model")->group(group);
-  app.add_option("--report", report_, "Where to write the report (JSON)")->group(group);
-  app.add_option("--from", from_, "Go on learning from this model")->group(group);
-  app.add_option("--competitor", competitor_,
-                 "File of a competing hypothesis: report the bound on the mistakes against it")
-      ->group(group);
+  const auto file = [&](const char* flag, std::string& path, const char* help) {
+    app.add_option(flag, path, help)->type_name(kFile)->group("Files");
+  };
+  file("-o,--output", model_, "Write the model to this file");
+  file("--test", test_, "Data to report the test error on after learning");
+  file("--report", report_, "Write a report to this file (JSON)");
+  file("--from", from_, "Continue learning from this model");
+  file(
+      "--competitor", competitor_,
+      "File of fixed weights to compare with: report how many more mistakes theory allows than those weights "
+      "make ([Fink06])");
+  data_.declare(app, false);
   declare_fields(app, table_, files_);
   declare_stream(app);
-  data_.declare(app, false);
-  app.add_flag("--quiet", quiet_, "No progress and no table");
-  app.add_option("--seed", seed_, "Nothing is random here")->group("");
-  refuse(app, "--holdout", "sharing learns from the rows in their order; give `test` FILE");
-  refuse(app, "--tolerance", "sharing has no solver to stop; it takes the examples one by one");
-  refuse(app, "--class-weight", "sharing weighs no classes");
+  app.add_flag("--quiet", quiet_, "Print no progress and no table");
+  app.add_option("--seed", seed_, "Accepted as in every method; nothing is random here")->group("");
 }
 
 void SharingCommand::declare_stream(CLI::App& app) {
   const std::string group = "Stream";
   app.add_flag("--follow", stream_.follow,
-               "Answer each line with its prediction before learning from it; lines without a label are only "
+               "Print the prediction of each line before learning from it; a line without a label is only "
                "predicted")
       ->group(group);
   app.add_option("--checkpoint", stream_.checkpoint,
-                 "Save the model here on the way, and go on from it if it is there")
+                 "Save the model to this file while learning; if the file exists, continue from it")
+      ->type_name(kFile)
       ->group(group);
-  app.add_option("--every", stream_.every, "Examples between two checkpoints; 0: only at the end")
+  app.add_option("--every", stream_.every, "Number of examples between two checkpoints; 0: only at the end")
       ->check(non_negative())
       ->capture_default_str()
       ->group(group);
   skip_option_ =
       app.add_flag(
              "--skip,!--no-skip", stream_.skip,
-             "A resumed input begins anew, lines learned already are passed over (--no-skip: it goes on)")
+             "After a checkpoint: the input starts again from its beginning, skip the lines learned already "
+             "(--no-skip: the input continues)")
+          ->default_str("on")
           ->group(group);
-  app.add_flag("--load", load_, "Read the whole input before learning: faster for files, needs their memory")
+  app.add_flag("--load", load_,
+               "Read the whole input before learning: faster, but needs memory for all of it")
       ->group(group);
-  app.add_option("--on-error", stream_.on_error, "What to do with a bad line")
+  app.add_option("--on-error", stream_.on_error, "What to do with a line that cannot be read")
       ->check(CLI::IsMember({"stop", "skip"}))
       ->capture_default_str()
       ->group(group);
@@ -99,10 +97,13 @@ void SharingCommand::declare_stream(CLI::App& app) {
 void SharingCommand::check() const {
   table_.check();
   if (!data_.read.weight_column.empty()) {
-    throw InputError("--weight-column: sharing weighs no rows; --ignore-columns leaves the column out");
+    throw InputError(
+        "sharing has no --weight-column: all examples count the same; --ignore-columns leaves the column "
+        "out");
   }
   if (stream_.follow && (model_ == "-" || report_ == "-"))
-    throw InputError("--follow answers on standard output: name files for -o and --report");
+    throw InputError(
+        "--follow prints its predictions on standard output: give file names to -o and --report");
   if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
   if (skip_option_->count() > 0 && stream_.checkpoint.empty())
     throw InputError("--skip needs --checkpoint FILE");
@@ -137,7 +138,7 @@ OnlineSharing SharingCommand::go_on(const std::string& path) const {
 OnlineSharing SharingCommand::start() const {
   if (!stream_.checkpoint.empty() && std::filesystem::exists(stream_.checkpoint)) {
     OnlineSharing online = go_on(stream_.checkpoint);
-    fmt::print(stderr, "sharelearn: going on from {} after line {}\n", stream_.checkpoint, online.position());
+    say(fmt::format("continuing from {} after line {}", stream_.checkpoint, online.position()));
     return online;
   }
   if (from_.empty()) return OnlineSharing::begin(options_);
@@ -171,7 +172,7 @@ Dataset SharingCommand::read_rows(LineSource& source, const SharingModel& model,
   return source.read_all(read, threads);
 }
 
-/// Returns the test set, which is read before anything is learned: what is wrong with it costs no run.
+/// Returns the test set, which is read before anything is learned: an error in it is reported at once.
 std::optional<Dataset> SharingCommand::learn(OnlineSharing& online, ThreadPool& threads,
                                              const Monitor& monitor) const {
   LineSource source(train_, monitor);
@@ -198,16 +199,20 @@ std::optional<Dataset> SharingCommand::learn(OnlineSharing& online, ThreadPool& 
 void SharingCommand::print_end(const FitReport& report) const {
   const nlohmann::json& counts = report.extra;
   std::FILE* out = stream_.follow || !shows_tables(quiet_, model_, report_) ? stderr : stdout;
-  fmt::print(out, "{} examples, {} mistakes ({:.2f} %), {} classes\n", counts["examples"].get<Index>(),
-             counts["mistakes"].get<Index>(), 100 * counts.value("mistake_rate", 0.0), report.outputs);
+  std::string text =
+      fmt::format("{} examples, {} mistakes ({:.2f} %), {} classes\n", counts["examples"].get<Index>(),
+                  counts["mistakes"].get<Index>(), 100 * counts.value("mistake_rate", 0.0), report.outputs);
   if (counts.contains("bound")) {
     const nlohmann::json& bound = counts["bound"];
-    fmt::print(out, "bound of Theorem 1: {:.6g} mistakes (loss {:.6g}, complexity {:.6g})\n",
-               bound["mistakes_at_most"].get<double>(), bound["loss"].get<double>(),
-               bound["complexity"].get<double>());
+    text += fmt::format(
+        "theory allows at most {:.6g} mistakes: loss of the competitor {:.6g}, its complexity {:.6g} "
+        "([Fink06], Theorem 1)\n",
+        bound["mistakes_at_most"].get<double>(), bound["loss"].get<double>(),
+        bound["complexity"].get<double>());
   }
+  std::fputs(text.c_str(), out);
   if (const auto bad = counts["bad_lines"].get<Index>(); bad > 0)
-    fmt::print(stderr, "sharelearn: {} bad lines were skipped\n", bad);
+    say(fmt::format("{} bad lines were skipped", bad));
 }
 
 int SharingCommand::run() {
@@ -224,9 +229,9 @@ int SharingCommand::run() {
   if (!model_.empty()) save_model(*fitted.model, model_);
   write_report(report_, to_json(fitted.report));
   for (const std::string& warning : fitted.report.warnings) {
-    fmt::print(stderr, "sharelearn: {}\n", render_options(warning, [&](std::string_view option) {
-                 return option == "competitor" ? competitor_ : fmt::format("--{}", option);
-               }));
+    say(render_options(warning, [&](std::string_view option) {
+      return option == "competitor" ? competitor_ : fmt::format("--{}", option);
+    }));
   }
   if (!quiet_) print_end(fitted.report);
   return 0;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "command.hpp"
+#include "help.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/data/write.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -26,33 +27,39 @@ std::string list_of_sets() {
 class GenerateCommand : public Command {
  public:
   std::string_view name() const override { return "generate"; }
-  std::string_view summary() const override {
-    return "Write a synthetic data set of the papers: generate NAME";
-  }
+  std::string_view summary() const override { return "Write one of the synthetic data sets of the papers"; }
   void declare(CLI::App& app) override {
-    app.add_option("NAME", name_, "Which data set")->required();
-    app.add_option("-o,--output", output_, "Where to write it; - is standard output")->capture_default_str();
-    app.add_option("--format", format_, "auto: csv if the file is called so, else svmlight")
+    app.add_option("NAME", name_, "Name of the data set, see below")->required();
+    app.add_option("-o,--output", output_, "Write the data set to this file; - is standard output")
+        ->type_name(kFile)
+        ->capture_default_str();
+    app.add_option("--format", format_,
+                   "Format of the file; auto: csv if its name ends in .csv, else svmlight")
         ->check(CLI::IsMember({"auto", "svmlight", "csv"}))
         ->capture_default_str();
     CLI::Option* rows =
-        app.add_option("--rows", options_.rows, "Rows; 0: the set's own number")->capture_default_str();
-    app.add_option("--classes", options_.classes, "binary-code, blocks: classes, a power of two")
+        app.add_option("--rows", options_.rows, "Number of rows; 0: the usual number of this data set")
+            ->capture_default_str();
+    app.add_option("--classes", options_.classes, "binary-code, blocks: number of classes, a power of two")
         ->capture_default_str();
-    app.add_option("--blocks", options_.blocks, "blocks: how often the code is repeated")
+    app.add_option("--blocks", options_.blocks, "blocks: how many times the code of a class is repeated")
         ->capture_default_str();
-    app.add_option("--noise", options_.noise, "blocks: fraction of the rows with one block zeroed")
+    app.add_option("--noise", options_.noise,
+                   "blocks: fraction of the rows in which one block is set to zero")
         ->capture_default_str();
-    app.add_option("--tasks", options_.tasks, "task-tree: tasks")->check(positive())->capture_default_str();
+    app.add_option("--tasks", options_.tasks, "task-tree: number of tasks")
+        ->check(positive())
+        ->capture_default_str();
     app.add_option("--positives", options_.positives,
-                   "task-tree: positive rows a task, as many negative ones")
+                   "task-tree: positive rows per task; there are as many negative ones")
         ->check(positive())
         ->excludes(rows)
         ->capture_default_str();
-    app.add_option("--irrelevant", options_.irrelevant, "task-tree: columns without meaning")
+    app.add_option("--irrelevant", options_.irrelevant,
+                   "task-tree: additional columns that no task depends on")
         ->check(non_negative())
         ->capture_default_str();
-    app.add_option("--seed", options_.seed, "Seed of all random choices")
+    app.add_option("--seed", options_.seed, "Seed of the random numbers")
         ->check(non_negative())
         ->capture_default_str();
     app.footer(list_of_sets());
@@ -88,7 +95,7 @@ class GenerateCommand : public Command {
     }
     for (const std::string& flag : others) {
       if (own.count(flag) > 0 || app_->get_option(flag)->count() == 0) continue;
-      throw InputError(fmt::format("{}: the data set {} has no such option", flag, name_));
+      throw InputError(fmt::format("the data set {1} has no {0}", flag, name_));
     }
   }
 

@@ -12,7 +12,7 @@
 namespace sharelearn::cli {
 namespace {
 
-/// Lines of features by name, as `fit sharing --names` takes them.
+/// Lines of features by name, as `fit sharing --names` reads them.
 Dataset read_named_lines(const std::string& path, const DataOptions& options, bool labels_required,
                          bool hashed) {
   LineSource source(path);
@@ -29,7 +29,7 @@ Dataset read_named_lines(const std::string& path, const DataOptions& options, bo
 
 Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
                       ThreadPool& threads) {
-  // A mean over the rows at hand would make what is predicted of a row depend on the others.
+  // With means of these rows the prediction of a row would depend on the other rows.
   const bool fill = options.missing == Missing::mean;
   if (fill) options.missing = Missing::keep;
   options.columns = columns.count;
@@ -37,10 +37,10 @@ Dataset read_matching(const Columns& columns, const std::string& path, ReadOptio
   Dataset data = read_dataset(path, options, threads);
   order_columns(data, columns.names, columns.whose);
   if (fill && columns.means.empty() && has_missing(data.x)) {
-    throw InputError(
-        fmt::format("{}: values are missing, and {} was not fitted with --missing mean, so that it knows no "
-                    "means; fit it so, or take --missing zero",
-                    data.source, columns.whose));
+    throw InputError(fmt::format(
+        "{}: values are missing, and {} has no means to fill in; fit with --missing mean, or give "
+        "--missing zero here",
+        data.source, columns.whose));
   }
   if (fill) fill_missing(data.x, columns.means, threads);
   return data;
@@ -63,11 +63,15 @@ Dataset read_for_model(const Model& model, const std::string& path, const DataOp
 }
 
 void ModelInput::declare(CLI::App& app, const std::string& what) {
-  app.add_option("MODEL", model, "A model that fit wrote")->required();
+  app.add_option("MODEL", model, "Model file written by fit or transfer")->required();
   app.add_option("DATA", data, what)->required();
-  app.add_option("--features", features, "Use the model of at most this many features")
-      ->check(non_negative());
-  app.add_option("--levels", levels, "Use the first so many levels of a cascade")->check(positive());
+  app.add_option("--features", features,
+                 "Use the model with at most N features, of those that the training kept")
+      ->check(non_negative())
+      ->group("Model");
+  app.add_option("--levels", levels, "Use only the first N levels of a cascade")
+      ->check(positive())
+      ->group("Model");
   reading.declare(app);
 }
 

@@ -19,7 +19,8 @@ std::optional<double> finite_number(std::string_view text) {
   return value;
 }
 
-/// Puts a number into the form that every parser reads alike; false if it is none or too large.
+/// Puts a whole number into the form that every parser reads the same way; false if the text is not one or it
+/// is too large.
 template <class T>
 bool rewrite_whole(std::string& text) {
   T value = 0;
@@ -30,7 +31,7 @@ bool rewrite_whole(std::string& text) {
   return true;
 }
 
-/// `expected` completes "expected a number ..."; `summary` stands in the help.
+/// `expected` completes "expected a number ..."; `summary` is the parser's name for it.
 template <class IsFine>
 CLI::Validator number_check(const std::string& expected, const std::string& summary, IsFine is_fine) {
   return CLI::Validator(
@@ -47,8 +48,7 @@ CLI::Validator number_check(const std::string& expected, const std::string& summ
 CLI::Validator whole(bool is_signed) {
   return CLI::Validator(
       [=](std::string& text) {
-        // What is negative where it may not be, or no number, is left to the check of the range, which says
-        // so.
+        // Text and negative numbers are left to the check of the range, whose message is better.
         const bool fits =
             rewrite_whole<std::int64_t>(text) || (!is_signed && rewrite_whole<std::uint64_t>(text));
         return fits || !finite_number(text)

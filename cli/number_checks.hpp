@@ -7,8 +7,8 @@ namespace sharelearn::cli {
 
 CLI::Validator positive();
 CLI::Validator non_negative();
-/// A whole number that 64 bits hold, with or without a sign; the parser alone takes 010 for eight and cuts
-/// off what is too large.
+/// A whole number that 64 bits hold, with or without a sign; the parser itself would read 010 as eight and
+/// cut off what is too large.
 CLI::Validator whole(bool is_signed);
 /// Both ends are allowed.
 CLI::Validator between(double low, double high);

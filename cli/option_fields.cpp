@@ -31,18 +31,13 @@ std::string type_name(const Field& field) {
   }
 }
 
-/// A flag that is on by default is shown as its negation; both spellings work.
+/// --name and --no-name; the help shows both where the flag is on by default.
 void declare_flag(CLI::App& app, const Field& field) {
-  const bool on = field.fallback.is_boolean() && field.fallback.get<bool>();
-  const std::string hidden;
-  const auto shown_group = field.section;
   app.add_flag_callback(
-         "--" + field.name, [&field] { field.set(true); }, with_flags(field.help))
-      ->group(shown_group);
-  app.add_flag_callback(
-         "--no-" + field.name, [&field] { field.set(false); },
-         fmt::format("Without it (it is {} by default)", on ? "on" : "off"))
-      ->group(on ? shown_group : hidden);
+         "--" + field.name, [&field] { field.set(true); }, help_text(field))
+      ->default_str(field.fallback_text)
+      ->group(with_flags(field.section));
+  app.add_flag_callback("--no-" + field.name, [&field] { field.set(false); })->group("");
 }
 
 /// Lines of words between blanks and commas, comments left out.
@@ -107,7 +102,8 @@ std::vector<NamedPath> OptionFiles::inputs() const {
 
 void OptionFiles::rethrow(const OptionError& error) const {
   const auto found = by_option.find("--" + error.option());
-  if (found == by_option.end()) throw InputError(with_flags(error.what()));
+  const bool of_value = std::string_view(error.what()).starts_with(fmt::format("`{}`: ", error.option()));
+  if (found == by_option.end() || !of_value) throw InputError(with_flags(error.what()));
   const File& file = found->second;
   const bool known = error.entry() && *error.entry() < file.lines.size();
   throw InputError(with_flags(fmt::format("{}{}: {}", file.path,
@@ -128,12 +124,10 @@ void declare_fields(CLI::App& app, const FieldTable& table, OptionFiles& files) 
       if (text.empty()) throw OptionError(field.name, "expected a value, found an empty one");
       files.by_option[flag].path = text;
     };
-    std::string help = with_flags(field.help);
-    if (!field.needs.empty()) help += fmt::format(" (needs {})", with_flags(field.needs));
-    app.add_option_function<std::string>(flag, take, help)
+    app.add_option_function<std::string>(flag, take, help_text(field))
         ->type_name(type_name(field))
         ->default_str(with_flags(field.fallback_text))
-        ->group(field.section);
+        ->group(with_flags(field.section));
   }
 }
 
@@ -146,7 +140,7 @@ void read_files(const FieldTable& table, OptionFiles& files) {
     }
     std::vector<std::vector<std::string>> words;
     read_words(file.path, words, file.lines);
-    if (words.empty()) throw InputError(fmt::format("{}: holds no {}", file.path, field.name));
+    if (words.empty()) throw InputError(fmt::format("{}: contains no {}", file.path, field.name));
     field.set(field.type == FieldType::numbers ? numbers_in(field, file.path, words, file.lines)
                                                : nlohmann::json(words));
   }
@@ -155,6 +149,11 @@ void read_files(const FieldTable& table, OptionFiles& files) {
 std::string read_text(const std::string& path) {
   const std::vector<char> bytes = read_bytes(path, kMostBytes);
   return {bytes.data(), bytes.size()};
+}
+
+std::string help_text(const Field& field) {
+  const bool said = field.needs.empty() || field.section.find(field.needs) != std::string::npos;
+  return with_flags(said ? field.help : fmt::format("{} ({})", field.help, field.requirement()));
 }
 
 std::string with_flags(std::string_view message) {

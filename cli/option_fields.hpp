@@ -12,7 +12,7 @@
 
 namespace sharelearn::cli {
 
-/// Files that options named, by option, and the line that each entry of their value stood in.
+/// Files that options name, by option, and the line of each entry of their values.
 struct OptionFiles {
   struct File {
     std::string path;
@@ -33,6 +33,9 @@ void read_files(const FieldTable& table, OptionFiles& files);
 
 /// The whole of a side file. Throws InputError.
 std::string read_text(const std::string& path);
+
+/// The help of a field, with what it needs unless the headline above it says so.
+std::string help_text(const Field& field);
 
 /// A message of the library as users of the command line know its options: `missing` becomes --missing.
 std::string with_flags(std::string_view message);

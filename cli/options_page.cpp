@@ -18,22 +18,28 @@ std::string cell(std::string text) {
 
 void print_method(std::string_view name, std::string_view summary, const FieldTable& table) {
   fmt::print("\n## {}\n\n{}.\n", name, with_flags(summary));
-  std::string section;
+  std::vector<std::string> sections;
   for (const Field& field : table.fields()) {
-    if (field.section != section || &field == &table.fields().front()) {
-      section = field.section;
-      fmt::print("\n**{}**\n\n| option | value | default | meaning |\n|---|---|---|---|\n", section);
+    if (std::find(sections.begin(), sections.end(), field.section) == sections.end())
+      sections.push_back(field.section);
+  }
+  for (const std::string& section : sections) {
+    fmt::print("\n**{}**\n\n| option | value | default | meaning |\n|---|---|---|---|\n",
+               with_flags(section));
+    for (const Field& field : table.fields()) {
+      if (field.section != section) continue;
+      fmt::print("| `--{}` | {} | {} | {} |\n", field.name, cell(field.is_file ? "a file" : field.expected()),
+                 cell(with_flags(field.fallback_text)), cell(help_text(field)));
     }
-    fmt::print("| `--{}` | {} | {} | {}{} |\n", field.name, cell(field.is_file ? "a file" : field.expected()),
-               cell(with_flags(field.fallback_text)), cell(with_flags(field.help)),
-               field.needs.empty() ? "" : cell(fmt::format("; needs {}", with_flags(field.needs))));
   }
 }
 
 class OptionsCommand : public Command {
  public:
   std::string_view name() const override { return "options"; }
-  std::string_view summary() const override { return "Every option of every method, as a page of Markdown"; }
+  std::string_view summary() const override {
+    return "Print every option of every method as a page of Markdown";
+  }
   void declare(CLI::App&) override {}
   int run() override {
     fmt::print(

@@ -7,7 +7,7 @@
 
 namespace sharelearn::cli {
 
-/// A file and the option that names it; an empty path is no file.
+/// A file and the option that names it; empty: none is named.
 struct NamedPath {
   std::string_view option;
   std::string path;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "command.hpp"
+#include "help.hpp"
 #include "sharelearn/data/write.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -16,15 +17,23 @@ namespace {
 class PredictCommand : public Command {
  public:
   std::string_view name() const override { return "predict"; }
-  std::string_view summary() const override { return "Predict the rows of a file: predict MODEL DATA"; }
+  std::string_view summary() const override { return "Predict the rows of a file with a model"; }
   void declare(CLI::App& app) override {
-    app.add_option("-o,--output", output_, "Where to write the predictions")->capture_default_str();
-    auto* scores =
-        app.add_flag("--scores", scores_, "The score of every class, under a line with their names");
-    auto* proba = app.add_flag("--proba", proba_, "The probability of every class, likewise");
-    auto* top = app.add_option("--top", top_, "The N best classes, best first")->check(positive());
+    const std::string group = "Predictions";
+    app.add_option("-o,--output", output_, "Write the predictions to this file; - is standard output")
+        ->type_name(kFile)
+        ->capture_default_str()
+        ->group(group);
+    auto* scores = app.add_flag("--scores", scores_,
+                                "Write the score of every class, below a line with the names of the classes");
+    auto* proba =
+        app.add_flag("--proba", proba_,
+                     "Write the probability of every class, below a line with the names of the classes");
+    auto* top = app.add_option("--top", top_, "Write the N classes with the highest scores, best first")
+                    ->check(positive());
     scores->excludes(proba)->excludes(top);
     proba->excludes(top);
+    for (CLI::Option* option : {scores, proba, top}) option->group(group);
     input_.declare(app, "Data to predict, with or without labels; - is standard input");
   }
   int run() override;
@@ -60,7 +69,7 @@ std::string names_at(const Model& model, std::span<const std::int32_t> outputs) 
   return joined(labels);
 }
 
-/// What the model says of a row: a class, the positive tasks, or a number.
+/// The prediction for one row: a class, the positive tasks, or a number.
 std::string answer(const Model& model, const Predictions& predictions, Index row) {
   switch (model.outputs_are()) {
     case OutputKind::classes: {  // one label per line: nothing to tell apart

@@ -1,4 +1,4 @@
-// What methods share in their reports and tables.
+// Reports and tables that all methods share.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -11,12 +11,36 @@
 namespace sharelearn::cli {
 namespace {
 
-std::string number(const nlohmann::json& round, const char* key, const char* format) {
-  if (!round.contains(key) || !round[key].is_number()) return "";
-  return fmt::format(fmt::runtime(format), round[key].get<double>());
+/// A column of the table of rounds.
+struct Column {
+  const char *key, *headline, *format;
+  int width;
+};
+
+std::string text_of(const nlohmann::json& round, const Column& column) {
+  if (!round.contains(column.key) || !round[column.key].is_number()) return "";
+  return fmt::format(fmt::runtime(column.format), round[column.key].get<double>());
 }
 
-/// Every round up to 10, then steps that keep a table of about 30 lines; the last always.
+/// `score` is a norm of the gradient, or what a rule beyond the gradient compares: the decrease of the loss.
+std::vector<Column> columns_of(const nlohmann::json& report) {
+  const nlohmann::json& options = report["options"];
+  const auto option = [&](const char* name) {
+    return options.contains(name) && options[name].is_string() ? options[name].get<std::string>() : "";
+  };
+  const bool numbers = option("loss") == "regression";
+  const std::string rule = option("rule");
+  const bool decrease =
+      report["method"] == "jointboost" || rule == "line" || rule == "column" || rule == "exact";
+  return {{"round", "round", "{:.0f}", 6},
+          {"features_used", "features", "{:.0f}", 10},
+          {"objective", "objective", "{:.6g}", 13},
+          {"score", decrease ? "decrease" : "gradient", "{:.4g}", 13},
+          {"train_error", numbers ? "train RMSE" : "train err", "{:.4f}", 11},
+          {"test_error", numbers ? "test RMSE" : "test err", "{:.4f}", 11}};
+}
+
+/// Every round up to 10, then every so many, for a table of about 30 lines; always the last.
 bool is_shown(std::size_t round, std::size_t count) {
   if (round < 10 || round + 1 == count) return true;
   const std::size_t step = std::max<std::size_t>(5, (count / 20 + 4) / 5 * 5);
@@ -29,22 +53,24 @@ void write_report(const std::string& path, const nlohmann::json& report) {
   if (!path.empty()) write_file(path, json_text(report, 1) + "\n");
 }
 
-void print_rounds(const nlohmann::json& rounds) {
-  fmt::print("{:>6} {:>9} {:>12} {:>12} {:>10} {:>10}\n", "round", "features", "objective", "score",
-             "train err", "test err");
+void print_rounds(const nlohmann::json& report) {
+  const nlohmann::json& rounds = report["rounds"];
+  std::vector<Column> columns = columns_of(report);
+  std::erase_if(columns, [&](const Column& column) {
+    return std::ranges::none_of(rounds, [&](const auto& round) { return !text_of(round, column).empty(); });
+  });
+  for (const Column& column : columns) fmt::print("{:>{}}", column.headline, column.width);
+  fmt::print("\n");
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     if (!is_shown(r, rounds.size())) continue;
-    const auto& round = rounds[r];
-    fmt::print("{:>6} {:>9} {:>12} {:>12} {:>10} {:>10}\n", round["round"].get<std::int64_t>(),
-               number(round, "features_used", "{:.0f}"), number(round, "objective", "{:.6g}"),
-               number(round, "score", "{:.4g}"), number(round, "train_error", "{:.4f}"),
-               number(round, "test_error", "{:.4f}"));
+    for (const Column& column : columns) fmt::print("{:>{}}", text_of(rounds[r], column), column.width);
+    fmt::print("\n");
   }
 }
 
 void print_unknown_tasks(const nlohmann::json& report) {
   if (!report.contains("unknown_tasks")) return;
-  fmt::print("test tasks that were not learned, left out of the figures:");
+  fmt::print("tasks of the test data that were not learned, left out of the figures:");
   for (const auto& name : report["unknown_tasks"]) fmt::print(" {}", name.get<std::string>());
   fmt::print("\n");
 }
@@ -57,7 +83,10 @@ void print_online(const nlohmann::json& report) {
   if (report.contains("test_error")) fmt::print("test error {:.4f}\n", report["test_error"].get<double>());
   print_unknown_tasks(report);
   if (!report.contains("regret")) return;
-  fmt::print("{:>8}  regret per step, level by level: eq. (6) | on the losses the level met\n", "steps");
+  fmt::print(
+      "{:>8}  regret per example, level by level: against the batch cascade | against the best fixed weights "
+      "of the level\n",
+      "steps");
   for (const auto& point : report["regret"]) {
     fmt::print("{:>8}", point["steps"].get<Index>());
     for (const auto& value : point["per_step"]) fmt::print(" {:>10.5f}", value.get<double>());

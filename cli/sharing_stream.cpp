@@ -27,7 +27,7 @@ void SharingStream::run_lines(LineSource& source) {
   const Index done = options_.skip ? lines_before_ : 0;
   std::string_view line;
   for (;;) {
-    // Whoever waits for an answer gets it before we wait for the next line.
+    // A caller waiting for an answer gets it before we wait for the next line.
     if (options_.follow && !source.has_line()) std::fflush(stdout);
     if (!source.next(line)) break;
     if (source.lines() <= done) continue;
@@ -63,16 +63,18 @@ void SharingStream::require_features(const std::string& source) const {
                                options_.names ? "name" : "index:value"));
 }
 
-// The end of a run. Input that cannot be the one meant is refused before anything is written.
+// The end of a run. Input that cannot be the right one is refused before anything is written.
 void SharingStream::finish(const std::string& source, Index lines) {
   const bool nothing = online_.model().examples == examples_before_ && !options_.follow && lines_before_ == 0;
   if (monitor_.cancelled()) {
     if (nothing) throw Failure("interrupted before the first example was learned");
-    fmt::print(stderr, "sharelearn: interrupted after line {}; what was learned until there is kept\n",
-               online_.position());
+    fmt::print(
+        stderr,
+        "sharelearn: interrupted after line {}; the model keeps what it has learned from these lines\n",
+        online_.position());
   } else if (options_.skip && lines < lines_before_) {
     throw InputError(fmt::format(
-        "{}: has {} lines, but {} covers {}; give the input from its beginning, or --no-skip if it goes on",
+        "{}: has {} lines, but {} covers {}; give the input from its beginning, or --no-skip if it continues",
         source, lines, options_.checkpoint, lines_before_));
   } else if (nothing) {
     throw InputError(fmt::format("'{}' holds no examples: expected lines 'label index:value ...'{}", source,
@@ -94,9 +96,9 @@ void SharingStream::answer(const SharingTrial& trial) {
 void SharingStream::report_bad_line(const std::string& source, Index number, const LineProblem& problem) {
   const std::string message = fmt::format("{}:{}:{}: {}", source, number, problem.column, problem.message);
   if (options_.on_error == "stop") {
-    throw InputError(message + "; --on-error skip passes bad lines over");
+    throw InputError(message + "; --on-error skip leaves bad lines out");
   }
-  if (online_.bad_lines() <= kMostMessages) fmt::print(stderr, "sharelearn: skipped {}\n", message);
+  if (online_.bad_lines() <= kMostMessages) say(fmt::format("skipped {}", message));
 }
 
 void SharingStream::maybe_checkpoint() {
@@ -119,8 +121,8 @@ void require_named_lines(LineSource& source) {
   if (format == Format::svmlight || (format == Format::csv && !is_csv)) return;
   throw InputError(fmt::format(
       "{}: expected lines 'label name name:2 ...' of features by name; --format {}", source.name(),
-      is_csv ? "csv reads columns by the names of a header, --format svmlight these lines all the same"
-             : "names another format"));
+      is_csv ? "csv reads a table with a header, --format svmlight reads the lines as they are"
+             : "gives another format"));
 }
 
 }  // namespace sharelearn::cli

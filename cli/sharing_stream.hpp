@@ -9,12 +9,12 @@
 
 namespace sharelearn::cli {
 
-/// What the user asked of the stream, beside the learner's own options.
+/// Options of the stream, beside those of the learner.
 struct StreamOptions {
   bool follow = false;  ///< answer each line with its prediction
   std::string checkpoint;
   Index every = 0;   ///< examples between two checkpoints
-  bool skip = true;  ///< a resumed input begins anew: lines learned already are passed over
+  bool skip = true;  ///< a resumed input starts from its beginning: lines learned already are skipped
   std::string on_error = "stop";
   bool names = false;  ///< features are names, for messages
 };

@@ -1,9 +1,10 @@
-// sharelearn transfer MODEL NEWTASKS: new classes or tasks learned with what a cascade knows.
+// sharelearn transfer MODEL NEWTASKS: new classes or tasks learned with the help of a cascade.
 #include "sharelearn/fit/transfer.hpp"
 
 #include <fmt/core.h>
 
 #include "fit_files.hpp"
+#include "help.hpp"
 #include "option_fields.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -14,18 +15,21 @@ class TransferCommand : public Command {
  public:
   std::string_view name() const override { return "transfer"; }
   std::string_view summary() const override {
-    return "Learn new classes or tasks with the help of a cascade: transfer MODEL NEWTASKS";
+    return "Learn new classes or tasks with the help of a cascade that was learned from others";
   }
   void declare(CLI::App& app) override {
     app.add_option("MODEL", known_, "A model that fit cascade wrote, batch or online")->required();
     app.add_option("NEWTASKS", files_.train, "Data of the new classes or tasks; - is standard input")
         ->required();
-    app.add_option("--test", files_.test, "Data to report the error on");
-    app.add_option("-o,--output", files_.model, "Where to write the model of the new classes or tasks");
-    app.add_option("--report", files_.report, "Where to write the report (JSON)");
-    declare_fields(app, table_, no_files_);
-    app.add_flag("--quiet", files_.quiet, "No progress and no table");
+    const auto file = [&](const char* flag, std::string& path, const char* help) {
+      app.add_option(flag, path, help)->type_name(kFile)->group("Files");
+    };
+    file("-o,--output", files_.model, "Write the model of the new classes or tasks to this file");
+    file("--test", files_.test, "Data to report the test error on");
+    file("--report", files_.report, "Write a report to this file (JSON)");
     files_.data.declare(app);
+    declare_fields(app, table_, no_files_);
+    app.add_flag("--quiet", files_.quiet, "Print no progress and no table");
   }
   int run() override;
 
@@ -58,7 +62,7 @@ int TransferCommand::run() {
   if (json.contains("mistakes")) {
     print_online(json);
   } else {
-    print_rounds(json["rounds"]);
+    print_rounds(json);
     print_unknown_tasks(json);
   }
   return 0;

@@ -8,13 +8,14 @@
 #include <unordered_map>
 
 #include "command.hpp"
+#include "help.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::cli {
 namespace {
 
-/// Words by number, as a text file of one word a line keeps them.
+/// Words by number, as a text file of one word per line keeps them.
 class Vocabulary {
  public:
   void load(const std::string& path) {
@@ -51,29 +52,35 @@ class WordsCommand : public Command {
  public:
   std::string_view name() const override { return "words"; }
   std::string_view summary() const override {
-    return "Turn text, e-mail, mbox files or maildirs into rows of words, by date, the folder as class";
+    return "Turn text or e-mail (files, mbox, maildir) into rows of words for fit; the folder is the class";
   }
   void declare(CLI::App& app) override {
     app.add_option("ROOT", roots_, "Folders, maildirs, mbox files or single files")->required();
-    app.add_option("-o,--output", output_, "Where to write the rows")->capture_default_str();
-    app.add_option(
-        "--vocabulary", vocabulary_,
-        "File of the words, one a line: line n is column n. It is read if it is there, and extended");
+    app.add_option("-o,--output", output_,
+                   "Write the rows, ordered by date, to this file; - is standard output")
+        ->type_name(kFile)
+        ->capture_default_str();
+    app.add_option("--vocabulary", vocabulary_,
+                   "File of words, one per line: line n is column n. New words are added to it")
+        ->type_name(kFile);
     app.add_flag("--names", names_,
                  "Write the words themselves instead of numbers (for fit sharing --names)");
-    app.add_option("--headers", options_.headers, "Header fields whose words count")
+    app.add_option("--headers", options_.headers, "Header fields of e-mail whose words count")
+        ->type_name("TEXT,..")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->capture_default_str();
-    app.add_option("--shortest", options_.shortest, "Letters of the shortest word")
+        ->default_str("subject,from,to");
+    app.add_option("--shortest", options_.shortest, "Number of letters of the shortest word")
         ->check(non_negative())
         ->capture_default_str();
-    app.add_option("--longest", options_.longest, "Letters of the longest word")
+    app.add_option("--longest", options_.longest, "Number of letters of the longest word")
         ->check(positive())
         ->capture_default_str();
-    app.add_flag("--digits,!--no-digits", options_.digits, "Words may hold digits");
-    app.add_option("--least", least_, "Leave out folders with fewer documents")->capture_default_str();
-    app.add_option("--omit", omit_, "Folders to leave out (inbox, sent ...), with all below them")
+    app.add_flag("--digits,!--no-digits", options_.digits, "Words may contain digits")->default_str("on");
+    app.add_option("--least", least_, "Leave out folders with fewer documents than this")
+        ->capture_default_str();
+    app.add_option("--omit", omit_, "Folders to leave out with all that is below them, as in inbox,sent")
+        ->type_name("TEXT,..")
         ->delimiter(',')
         ->allow_extra_args(false);
   }
@@ -134,13 +141,15 @@ void WordsCommand::check() const {
                                  options_.shortest, options_.longest));
   }
   if (names_ && !vocabulary_.empty())
-    throw InputError("--vocabulary: --names writes the words themselves, there are no numbers to keep");
+    throw InputError(
+        "--vocabulary cannot be combined with --names, which writes the words themselves and not their "
+        "numbers");
   std::vector<NamedPath> inputs;
   for (const std::string& root : roots_) inputs.push_back({"ROOT", root});
   check_paths({{"-o", output_}, {"--vocabulary", vocabulary_}}, inputs);
   if (std::filesystem::exists(vocabulary_) && !std::filesystem::is_regular_file(vocabulary_)) {
-    throw InputError(fmt::format("--vocabulary {}: is no regular file, which could be read and then extended",
-                                 vocabulary_));
+    throw InputError(fmt::format(
+        "--vocabulary {}: is not a regular file that could be read and then extended", vocabulary_));
   }
 }
 
@@ -149,7 +158,7 @@ int WordsCommand::run() {
   Vocabulary vocabulary;
   if (!vocabulary_.empty() && std::filesystem::exists(vocabulary_)) vocabulary.load(vocabulary_);
   const std::vector<Document> found = documents();
-  if (found.empty()) throw InputError("no documents are left; look at --least and --omit");
+  if (found.empty()) throw InputError("no documents are left; check --least and --omit");
   std::string rows;
   std::unordered_map<std::string, Index> folders;
   Index undated = 0;
@@ -158,10 +167,10 @@ int WordsCommand::run() {
     ++folders[document.folder];
     undated += document.has_date ? 0 : 1;
   }
-  // The vocabulary first: rows without it could not be read.
+  // The vocabulary first: the rows cannot be understood without it.
   if (!vocabulary_.empty()) write_file(vocabulary_, vocabulary.text());
   write_file(output_, rows);
-  fmt::print(stderr, "{} documents, {} folders, {} without a date\n", found.size(), folders.size(), undated);
+  say(fmt::format("{} documents, {} folders, {} without a date", found.size(), folders.size(), undated));
   return 0;
 }
 

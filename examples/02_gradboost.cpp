@@ -1,4 +1,4 @@
-// A path of sparse models, each with a certificate; cross-validation picks lambda.
+// A path of sparse models, each with a proven optimality gap; cross-validation chooses lambda.
 #include <cstdio>
 #include <sharelearn/data/read.hpp>
 #include <sharelearn/fit/evaluate.hpp>

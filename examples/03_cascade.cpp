@@ -1,5 +1,5 @@
-// A cascade of two levels, features shared by all digits first, then features of single digits; phi by
-// cross-validation.
+// A cascade of two levels: first features shared by all digits, then features of single digits. phi is chosen
+// by cross-validation.
 #include <cstdio>
 #include <sharelearn/data/read.hpp>
 #include <sharelearn/fit/cascade.hpp>

@@ -1,5 +1,5 @@
-// Digits as a stream whose classes appear on the fly: learn, save in the middle, go on from the file,
-// predict.
+// Digits as a stream whose classes appear one after another: learn, save in the middle, continue from the
+// file, predict.
 #include <cstdio>
 #include <sharelearn/data/read.hpp>
 #include <sharelearn/fit/evaluate.hpp>
@@ -12,7 +12,7 @@ int main() {
   const Dataset digits = read_dataset("examples/data/digits.csv.gz", {}, threads);
 
   SharingFit options;
-  options.hypotheses = "hybrid";  // every class has its own hypothesis, and all share one
+  options.hypotheses = "hybrid";  // every class has its own hypothesis, and one hypothesis is shared by all
   options.unit = true;
 
   OnlineSharing online = OnlineSharing::begin(options);

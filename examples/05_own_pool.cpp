@@ -1,6 +1,6 @@
-// A pool of one's own: products of pixels that are neighbours in a row. It answers two questions, how well
-// every candidate fits a residual and what the values of one are; a feature of the library computes the
-// chosen ones, so that models can be saved and loaded.
+// A user-defined pool: products of neighbouring pixels in a row. The pool answers two questions: how well
+// does every candidate fit a residual, and what are the values of one candidate? The chosen products become
+// features of the library, so that models can be saved and loaded.
 #include <cstdio>
 #include <sharelearn/data/read.hpp>
 #include <sharelearn/fit/evaluate.hpp>

@@ -13,15 +13,16 @@ namespace sharelearn::reproduce {
 
 namespace {
 
-constexpr Index kTrain = 40, kValidation = 10, kTest = 20;  // rows of a class, at most
-/// Of each other class, for a task: 35 against 40 positives. The paper has 5 of 99 classes, 495 against 410.
+constexpr Index kTrain = 40, kValidation = 10, kTest = 20;  // rows per class, at most
+/// Negatives per other class and task: 35 against 40 positives. The paper has 5 of each of 99 classes: 495
+/// against 410.
 constexpr Index kNegatives = 1;
 
 struct Parts {
   Dataset train, validation, test;
 };
 
-/// Rows of each class in the proportion 40 : 10 : 20, at most that many.
+/// Splits the rows of each class in the proportion 40 : 10 : 20, at most that many.
 Parts split_of(const Dataset& data, std::uint64_t seed) {
   const Classes classes = classes_of(data);
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(classes.count()));
@@ -44,7 +45,7 @@ Parts split_of(const Dataset& data, std::uint64_t seed) {
   return {select_rows(data, rows[0]), select_rows(data, rows[1]), select_rows(data, rows[2])};
 }
 
-/// The median squared distance of a few pairs: the width of the kernel.
+/// The median squared distance of a few pairs, used as the width of the kernel.
 double median_distance(const Dataset& data) {
   Random random(1);
   std::vector<double> distances;
@@ -73,8 +74,9 @@ void map_parts(Parts& parts, Index features, std::uint64_t seed, ThreadPool& thr
   }
 }
 
-/// Multiclass: accuracy of the best class. 1-vs-rest: mean over tasks of the mean of the accuracies on
-/// positives and on negatives, whose numbers differ from part to part.
+/// Multiclass: accuracy of the best class. 1-vs-rest: mean over tasks of the balanced accuracy (the mean of
+/// the accuracies on positives and on negatives), because the ratio of positives to negatives differs between
+/// the parts.
 double judge(const MultiOutputData& data, const Grid<double>& scores) {
   if (data.multiclass()) return accuracy(data, scores);
   double sum = 0;
@@ -95,7 +97,7 @@ double judge(const MultiOutputData& data, const Grid<double>& scores) {
 PhiGrid grid_of(bool multiclass) {
   PhiGrid grid;
   grid.judge = judge;
-  // Few rows a task ask for stronger penalties.
+  // Tasks with few rows need stronger penalties.
   if (!multiclass) grid.scales.insert(grid.scales.begin(), {0.8, 0.6});
   return grid;
 }
@@ -132,7 +134,7 @@ void one_setting(Run& run, Table& table, const Dataset& data, bool multiclass) {
           method = tree_lasso(method.name, method.options.loss, clustered_tree(train));
         if (method.name == "tree-random")
           method = tree_lasso(method.name, method.options.loss, random_tree(train.outputs(), 1));
-        // phi is chosen on the first split and kept, relative to the phi that empties a level.
+        // phi is chosen on the first split and kept for the others, relative to the phi that empties a level.
         if (scales.empty())
           scales = choose_scales(method, train, validation, grid_of(multiclass), run.context());
         std::vector<double> out{

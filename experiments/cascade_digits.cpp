@@ -1,6 +1,6 @@
-// Table 1 of [ZweigWeinshall13]: USPS and MNIST as ten 1-vs-rest tasks after Kang et al. 2011: PCA (87 and 64
-// dimensions), 1,000 training, 500 validation and 500 test examples, random splits; the error is that of the
-// class with the highest score.
+// Table 1 of [ZweigWeinshall13]: USPS and MNIST as ten 1-vs-rest tasks, as in Kang et al. 2011: PCA (87 and
+// 64 dimensions), 1,000 training, 500 validation and 500 test examples, random splits. The error is that of
+// the class with the highest score.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace sharelearn::reproduce {
 
 namespace {
 
-/// Training rows as tasks, the others as classes: they are judged by the best class.
+/// Training rows as tasks. Validation and test rows as classes: they are judged by the class with the highest
+/// score.
 struct DigitSplit {
   MultiOutputData train, validation, test;
 };
@@ -33,7 +34,7 @@ DigitSplit split_of(const Dataset& digits, Index dimensions, std::uint64_t seed,
   const Pca pca = Pca::fit(train.x, dimensions, threads);
   for (Dataset* data : {&train, &validation, &test}) {
     Grid<float> mapped = pca.apply(data->x, threads);
-    // One factor for all directions: the first has unit variance.
+    // One factor for all directions, such that the first has unit variance.
     const auto factor = static_cast<float>(1 / std::sqrt(pca.variance[0]));
     for (Index j = 0; j < mapped.cols(); ++j) {
       for (Index i = 0; i < mapped.rows(); ++i) mapped(i, j) *= factor;

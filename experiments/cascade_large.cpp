@@ -1,5 +1,6 @@
-// The shape of Table 3 and section 4.2's large scale of [ZweigWeinshall13]: 1,000 classes, 20,000 features,
-// the online cascade with its time and memory. ILSVRC's features are not at hand: examples are generated.
+// Table 3 and the large-scale part of section 4.2 of [ZweigWeinshall13], in shape: 1,000 classes, 20,000
+// features, the online cascade with its time and memory. The features of ILSVRC are not available; examples
+// are generated.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -21,8 +22,8 @@ struct LargeSizes {
   Index classes = 1000, features = 20000, train = 30000, test = 3000, nonzeros = 100;
 };
 
-/// Classes are leaves of a binary tree whose nodes own features (as in task-tree): an example shows each
-/// feature of its class's path with probability 0.6 and fills up to `nonzeros` with features drawn at random.
+/// Classes are leaves of a binary tree whose nodes own features (as in task-tree). An example has each
+/// feature of its class's path with probability 0.6 and is filled up to `nonzeros` features with random ones.
 MultiOutputData examples(const LargeSizes& sizes, Index rows, std::uint64_t seed) {
   const TaskTreeShape shape = task_tree_shape(sizes.classes);
   const Index per_node = sizes.features / 2 / shape.nodes();
@@ -82,7 +83,8 @@ struct Setting {
   std::vector<double> mix, phi;
 };
 
-/// CPU seconds of a step on examples with the nonzeros given, without a penalty: no row can be skipped.
+/// CPU seconds of a step on examples with this many nonzeros, without a penalty, so that no row can be
+/// skipped.
 double step_seconds(const LargeSizes& sizes, const std::vector<double>& mix, Index nonzeros, int steps) {
   OnlineCascade cascade(
       {.loss = JointLoss::multiclass_hinge, .mix = mix, .phi = std::vector<double>(mix.size(), 0.0)},
@@ -101,7 +103,7 @@ double step_seconds(const LargeSizes& sizes, const std::vector<double>& mix, Ind
   return (cpu_seconds() - start) / steps;
 }
 
-/// The power of x that y follows from `first` on (least squares of the logarithms).
+/// The exponent b of y ~ x^b from `first` on (least squares on the logarithms).
 double power_of(const Series& series, double first) {
   std::vector<std::pair<double, double>> points;
   for (std::size_t p = 0; p < series.x.size(); ++p) {
@@ -143,8 +145,8 @@ Plot regret_plot(const std::vector<RegretPoint>& points) {
 }
 
 /// Regret of eq. (6), and of each level on the losses it met, on a smaller stream of the same kind. The
-/// logistic loss pins its optimum down, which the hinge does not; phi falls from level to level, as with one
-/// phi for all the batch levels below the first would stay empty.
+/// logistic loss is used because its optimum is unique, which that of the hinge is not. phi decreases from
+/// level to level: with one phi for all, the batch levels below the first would stay empty.
 void show_regret(Run& run) {
   const LargeSizes sizes{.classes = 20,
                          .features = 200,

@@ -1,4 +1,4 @@
-// What the cascade's experiments share: the cascade H and its baselines in one harness.
+// Shared by the experiments of the cascade: the cascade H and its baselines, run in the same way.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sharelearn::reproduce {
 
-/// A way of learning the tasks jointly; all but the penalty and the levels is the same.
+/// A way to learn the tasks jointly. The methods differ only in the penalty and the levels.
 struct JointMethod {
   std::string name;
   CascadeOptions options;
@@ -22,19 +22,20 @@ struct JointMethod {
 std::vector<JointMethod> cascade_and_baselines(JointLoss loss, Index levels);
 JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree& tree);
 
-/// Scales of phi by level, relative to the phi that empties a level, with the best result on held-out rows.
+/// Scales of phi by level, relative to the phi that empties a level. The scales with the best result on
+/// held-out rows are chosen.
 std::vector<double> choose_scales(const JointMethod& method, const MultiOutputData& train,
                                   const MultiOutputData& held_out, const PhiGrid& grid, Context& context);
-/// phi for other data of the same kind, from those scales.
+/// The values of phi for other data of the same kind, from these scales.
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,
                                   const MultiOutputData& train, Context& context);
-/// A fit with the scales given.
+/// Fits with the given scales.
 Cascade learn(const JointMethod& method, const std::vector<double>& scales, const MultiOutputData& train,
               Context& context);
-/// Scores of all levels.
+/// Scores of all levels together.
 Grid<double> scores_of(const Cascade& cascade, const MultiOutputData& data, Context& context);
 
-/// Mean and deviation of the values, in percent: "93.2 ± 0.4".
+/// Mean and deviation of the values in percent, such as "93.2 ± 0.4".
 std::string percent(const std::vector<double>& values);
 
 }  // namespace sharelearn::reproduce

@@ -1,5 +1,5 @@
-// Fig. 1 of [ZweigWeinshall13]: 100 tasks in a hierarchy. Left: accuracy over sample sizes; right: over
-// irrelevant features.
+// Fig. 1 of [ZweigWeinshall13]: 100 tasks in a hierarchy. Left: accuracy over sample sizes; right: accuracy
+// over the number of irrelevant features.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kTasks = 100;
 constexpr Index kLevels = 5;
-/// Positive examples a task of the data that choices are judged by and of the test data.
+/// Positive examples per task of the validation data and of the test data.
 constexpr Index kJudging = 100;
 constexpr JointLoss kLoss = JointLoss::multitask_hinge;
 
@@ -34,15 +34,16 @@ std::vector<double> tops_of(const JointMethod& method, const MultiOutputData& tr
   return phi_of_scales(method, std::vector<double>(levels, 1.0), train, context);
 }
 
-/// Rows that Algorithm 2 passes over and rows that judge it, as both are read many times.
+/// Training rows of Algorithm 2 and the rows that evaluate it, prepared once because both are read many
+/// times.
 struct OnlinePair {
   OnlinePair(const MultiOutputData& train, const MultiOutputData& test, Context& context)
       : source(train), design(make_design(test, true, context.threads)) {}
   OnlineSource source;
-  Design design;  ///< of the judging rows
+  Design design;  ///< design matrix of the evaluation rows
 };
 
-/// Scores of the learner as it stands.
+/// Scores of the learner in its present state.
 Grid<double> present_scores(const OnlineCascade& online, const Design& design, Context& context) {
   const auto outputs = static_cast<std::size_t>(design.outputs());
   std::vector<double> bias(outputs, 0.0), weights, all;
@@ -68,8 +69,8 @@ Grid<double> present_scores(const OnlineCascade& online, const Design& design, C
   return scores;
 }
 
-/// One pass of Algorithm 2 over the levels in use. A step adds up the tasks' losses, so phi is k times that
-/// of the mean over rows; a level of scale 1 is empty and left out.
+/// One pass of Algorithm 2 over the levels in use. A step adds up the losses of all tasks, so phi is k times
+/// the phi of the mean over rows. A level of scale 1 is empty and is left out.
 Grid<double> online_scores(const JointMethod& method, const std::vector<double>& tops,
                            const std::vector<double>& scales, double gamma, OnlinePair& pair,
                            Context& context) {
@@ -90,14 +91,14 @@ Grid<double> online_scores(const JointMethod& method, const std::vector<double>&
   return present_scores(online, pair.design, context);
 }
 
-/// What a condition is run with, chosen on data of its own: scales of phi by level and, online, gamma.
+/// The choices for one condition, made on separate data: scales of phi by level and, online, gamma.
 struct Choice {
   std::vector<double> scales;
   double gamma = 1;
 };
 
-/// Algorithm 2's own choice, by the search of the batch cascade with one pass of Algorithm 2 as its judge.
-/// gamma comes first: the best with either the first or the last level alone in use.
+/// The choice for Algorithm 2: the search of the batch cascade, evaluated by one pass of Algorithm 2. gamma
+/// is chosen first: the best value with either the first or the last level alone in use.
 Choice choose_online(const JointMethod& method, const MultiOutputData& train, const MultiOutputData& held_out,
                      Context& context) {
   const auto tops = tops_of(method, train, context);
@@ -173,7 +174,8 @@ void over_sample_sizes(Run& run, int repetitions) {
   const std::vector<Index> sizes =
       run.settings().quick ? std::vector<Index>{10, 40} : std::vector<Index>{5, 10, 20, 40, 80};
   auto methods = cascade_and_baselines(kLoss, kLevels);
-  JointMethod alone = methods[0];  // with one task the norms are one, so mix 1 everywhere is a cascade a task
+  // With one task all norms are equal, so mix 1 everywhere gives one cascade per task.
+  JointMethod alone = methods[0];
   alone.name = "H each task alone";
   alone.options.mix.assign(kLevels, 1.0);
   methods.push_back(alone);
@@ -216,7 +218,7 @@ void over_irrelevant_features(Run& run, int repetitions) {
   std::iota(order.begin(), order.end(), Index{0});
   for (const Index irrelevant : counts) {
     const JointMethod h = cascade_and_baselines(kLoss, kLevels)[0];
-    // The clustered tree is that of the data phi is chosen on.
+    // The clustered tree is computed from the data on which phi is chosen.
     const MultiOutputData first = tasks(20, irrelevant, run.settings().seed * 1000 + 1);
     std::vector<std::string> row{fmt::format("{}", irrelevant),
                                  percent(repeat(run, h, {20, irrelevant}, false, repetitions)),

@@ -1,5 +1,5 @@
-// Real tasks with rows of their own: landmine detection (29 tasks, area under the curve) and school (139
-// tasks, above or below the median of the scores).
+// Real tasks with per-task rows: landmine detection (29 tasks, area under the curve) and school (139 tasks,
+// above or below the median of the scores).
 #include <fmt/core.h>
 
 #include <algorithm>

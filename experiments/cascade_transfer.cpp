@@ -1,5 +1,5 @@
-// Fig. 3a of [ZweigWeinshall13]: 99 synthetic tasks are known, one is new; accuracy on the new one over its
-// sample size with batch and online knowledge transfer and without any, every repetition with another task as
+// Fig. 3a of [ZweigWeinshall13]: 99 synthetic tasks are known and one is new. Accuracy on the new task over
+// its sample size, with batch and online knowledge transfer and without. Each repetition uses another task as
 // the new one.
 #include <fmt/core.h>
 
@@ -16,7 +16,7 @@ constexpr JointLoss kLoss = JointLoss::multitask_hinge;
 constexpr Index kKnownPositives = 40;
 constexpr double kGamma = 3;
 
-/// The rows of some tasks, as tasks with rows of their own.
+/// The rows of some tasks, as tasks with per-task rows.
 MultiOutputData tasks_where(const Dataset& data, Index task, bool only) {
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows(); ++i) {
@@ -45,7 +45,7 @@ double online_accuracy(OnlineCascade& online, const MultiOutputData& train, cons
   return accuracy(test, scores);
 }
 
-/// KT-batch, KT-online, online without transfer, NoKT, for each sample size.
+/// Accuracies of KT-batch, KT-online, online without transfer, and NoKT, for each sample size.
 std::vector<double> one_repetition(const std::vector<Index>& sizes, Index task, std::uint64_t seed,
                                    Context& context) {
   const Dataset all = task_tree({.tasks = 100, .positives = kKnownPositives, .seed = seed});

@@ -22,7 +22,7 @@ std::unique_ptr<Pool> pool_of(const Problem& problem, const PoolOptions& options
                    context.threads);
 }
 
-/// JointBoost's rounds as weights on distinct stumps.
+/// The rounds of JointBoost as weights of distinct stumps.
 class SharedStumps {
  public:
   explicit SharedStumps(const StumpPool& pool, Index classes)
@@ -117,7 +117,7 @@ Curve shareboost_curve(const Problem& problem, const PoolOptions& pool_options,
   const MulticlassLogistic loss(problem.classes.of_row, problem.classes.count(), problem.weights, kMargin);
   PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
   Curve curve;
-  double testing = 0;  // CPU seconds that are not training
+  double testing = 0;  // CPU seconds spent on testing, not on training
   ShareBoostOptions limited = options;
   limited.features = std::min(options.features, pool->candidates());
   shareboost(*pool, loss, limited, context, [&](const ShareBoostResult& result, const Grid<double>&) {

@@ -1,5 +1,5 @@
-// Error against the number of features, for ShareBoost and what it is compared with: the parts that the
-// experiments of [ShareBoost11] share.
+// Error against the number of features, for ShareBoost and its rivals: the parts shared by the experiments of
+// [ShareBoost11].
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace sharelearn::reproduce {
 
-/// A training set, scaled to [-1, 1] unless told otherwise, and its test set as read.
+/// A training set, scaled to [-1, 1] by default, and its test set as read.
 struct Problem {
   Problem(std::string problem_name, Dataset training, Dataset testing, ThreadPool& threads,
           ScalingKind kind = ScalingKind::minmax);
@@ -25,30 +25,30 @@ struct Problem {
   std::vector<double> weights;  ///< 1 / m each
 };
 
-/// One point a round: features computed so far, test error, CPU seconds since the start.
+/// One point per round: features computed so far, test error, CPU seconds since the start.
 struct Curve {
   std::vector<double> features, error, seconds;
   void add(double count, double test_error, double cpu_seconds);
   /// Test error of the last point with at most `count` features (1 if there is none).
   double at(double count) const;
-  /// CPU seconds when `count` features were first reached (the last point's if they never were).
+  /// CPU seconds when `count` features were first reached (those of the last point if they never were).
   double seconds_at(double count) const;
-  /// The fewest features whose error is at most `target`; -1 if the curve never gets there.
+  /// The smallest number of features with an error of at most `target`; -1 if the curve never reaches it.
   double needed(double target) const;
   Series series(const std::string& label, double of_features = 1) const;
 };
 
-/// Remembers a curve under a key, or computes it.
+/// The curve stored under this key, or the computed one.
 Curve remembered(Run& run, const std::string& key, const std::function<Curve()>& compute);
 
-/// ShareBoost's options as the experiments use them: a small ridge keeps the weights of separable sets
-/// finite, and a correction stops when it has gained what is to be gained.
+/// The options of ShareBoost in the experiments: a small ridge keeps the weights finite on separable sets,
+/// and a corrective step stops at a tolerance of 1e-6, where little is left to gain.
 ShareBoostOptions usual_options(Index features, double ridge);
 
 Curve shareboost_curve(const Problem& problem, const PoolOptions& pool, const ShareBoostOptions& options,
                        const Context& context, double stop_below = -1);
-/// For each number of features the ridge of 1e-5, 1e-4, 3e-4, 1e-3 whose run with these options errs least on
-/// a fifth of the training rows.
+/// For each number of features: the ridge among 1e-5, 1e-4, 3e-4, 1e-3 with the smallest error on a fifth of
+/// the training rows.
 std::vector<double> validated_ridges(const Problem& problem, const PoolOptions& pool,
                                      const ShareBoostOptions& options, const std::vector<double>& counts,
                                      const Context& context);

@@ -53,7 +53,7 @@ void create_folder(const std::string& folder) {
 
 }  // namespace
 
-/// Aligned for a terminal, and a table in Markdown: the printed output can go into the docs as it is.
+/// A Markdown table with aligned columns: it reads well in a terminal and can be pasted into the docs.
 std::string Table::text() const {
   std::vector<std::size_t> width(header_.size());
   for (std::size_t c = 0; c < header_.size(); ++c) {
@@ -131,7 +131,7 @@ std::string Run::memory_file() const {
   return path_of(name_ + ".partial.jsonl");
 }
 
-/// A line each: ["key", "1.5", "nan", ...]. A line cut off by the interruption is passed over.
+/// One entry per line: ["key", "1.5", "nan", ...]. A line truncated by an interruption is skipped.
 void Run::load_memory() {
   std::ifstream file(memory_file());
   std::string line;
@@ -156,7 +156,7 @@ std::vector<double> Run::remember(const std::string& key,
   nlohmann::json entry = {key};
   for (const double number : numbers) entry.push_back(fmt::format("{}", number));
   std::ofstream file(memory_file(), std::ios::app);
-  // Begins with a line end, so that a line cut off earlier does not swallow this one.
+  // The entry begins with a line end, so that an earlier truncated line does not swallow it.
   file << '\n' << entry.dump() << std::endl;
   if (!file) throw Failure(fmt::format("cannot write '{}'", memory_file()));
   return numbers;

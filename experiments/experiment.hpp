@@ -1,5 +1,5 @@
-// The frame of `sharelearn-reproduce`: an experiment is a function, its name stands in registry.cpp, and this
-// gives it settings, tables with the paper's figure beside ours, CSV and SVG files, and resumption.
+// The frame of `sharelearn-reproduce`. An experiment is a function listed in registry.cpp. The frame gives it
+// settings, tables with the paper's figures beside ours, CSV and SVG files, and resumption.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace sharelearn::reproduce {
 
-/// What the command line of sharelearn-reproduce says.
+/// The settings from the command line of sharelearn-reproduce.
 struct Settings {
-  std::string data;         ///< folder of the data sets
-  std::string out = "out";  ///< folder of the CSV, SVG and model files
+  std::string data;         ///< folder with the data sets
+  std::string out = "out";  ///< folder for the CSV, SVG and model files
   bool quick = false;       ///< a smaller size that takes under 2 minutes
   std::uint64_t seed = 1;
   int threads = 0;
@@ -40,9 +40,9 @@ class Table {
 
 /// How Run::read finds labels.
 struct DataChoice {
-  std::string label_column;  ///< as ReadOptions has it
+  std::string label_column;  ///< as in ReadOptions
   std::string task_column;
-  std::string labels_file;  ///< below the data folder
+  std::string labels_file;  ///< path below the data folder
 };
 
 /// One run of one experiment.
@@ -51,16 +51,16 @@ class Run {
   Run(std::string_view name, const Settings& settings, Context context);
   const Settings& settings() const { return settings_; }
   Context& context() { return context_; }
-  /// Reads `file` below the data folder; throws InputError that names what is missing.
+  /// Reads `file` below the data folder. Throws InputError that names the missing file.
   Dataset read(const std::string& file, const DataChoice& choice = {});
   /// Prints a line of explanation or the table; writes NAME.csv / NAME.svg into the out folder.
   void say(std::string_view line);
   void show(const Table& table, const std::string& file = "");
   void show(const Plot& plot, const std::string& file);
-  /// The numbers of `key` from an earlier, interrupted run, or those `compute` gives, which are then kept.
-  /// Keys carry everything the numbers depend on (sizes, seeds).
+  /// The numbers stored under `key` by an earlier, interrupted run; otherwise computes and stores them. A key
+  /// must contain everything the numbers depend on (sizes, seeds).
   std::vector<double> remember(const std::string& key, const std::function<std::vector<double>()>& compute);
-  /// Drops what remember() kept: the experiment is complete, and its next run computes afresh.
+  /// Deletes the numbers stored by remember(): the experiment is complete, and its next run starts afresh.
   void forget();
 
  private:

@@ -28,7 +28,7 @@ std::string grey(double value) {
   return fmt::format("#{0:x}{0:x}{0:x}", level);
 }
 
-/// Runs of equal grey become one rectangle each.
+/// A run of equal grey values becomes one rectangle.
 std::string draw_image(std::span<const double> values, Index width, double left, double top, double scale) {
   std::string body;
   const auto count = static_cast<Index>(values.size());
@@ -44,7 +44,7 @@ std::string draw_image(std::span<const double> values, Index width, double left,
   return body;
 }
 
-/// The template where its mask is centred, in a frame of the image's size, the mask's support shaded.
+/// The template at the centre of its mask, in a frame of the image's size; the support of the mask is shaded.
 std::string draw_template(const PatchFeature::Parts& parts, double left, double top) {
   const ImageShape& shape = parts.frame.shape;
   const ProfileRange y = range_of(parts.row_profile), x = range_of(parts.column_profile);
@@ -64,7 +64,7 @@ std::string draw_template(const PatchFeature::Parts& parts, double left, double 
          draw_image(values, parts.size, left + peak(parts.column_profile), top + peak(parts.row_profile), 1);
 }
 
-/// A bar a class: up for, down against.
+/// One bar per class: upwards for positive, downwards for negative weights.
 std::string draw_weights(std::span<const double> weights, double left, double top) {
   double largest = 1e-300;
   for (const double w : weights) largest = std::max(largest, std::abs(w));

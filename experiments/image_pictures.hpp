@@ -10,9 +10,9 @@
 
 namespace sharelearn::reproduce {
 
-/// The first `count` templates of a model, each with its place in the image and its weights a class (Fig. 5
-/// of [ShareBoost11]): light and dark are the template's signs, the shaded square is where its mask is not
-/// zero.
+/// The first `count` templates of a model, each with its place in the image and its weights per class (Fig. 5
+/// of [ShareBoost11]). Light and dark are the signs of the template; the shaded square is the support of its
+/// mask.
 std::string templates_picture(const LinearModel& model, Index count);
 
 struct Mistake {

@@ -7,13 +7,13 @@
 #include <string>
 
 #include "experiment.hpp"
-#include "run/memory.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn::reproduce {
 namespace {
 
-/// A line on standard error that rewrites itself, where that is a terminal.
+/// Progress in one line on standard error that is overwritten; only in a terminal.
 class TerminalMonitor : public Monitor {
  public:
   void progress(std::string_view what, std::int64_t done, std::int64_t total,

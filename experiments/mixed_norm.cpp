@@ -12,7 +12,7 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// Weights of all features seen so far, [feature][class]; those without a weight are zero.
+/// Weights of all features seen so far, [feature][class]; zeros for features without a weight.
 std::vector<double> scatter(const StructuralResult& result, std::size_t classes) {
   std::vector<double> weights(result.features.size() * classes, 0.0);
   const StructuralStage& stage = result.stages.back();

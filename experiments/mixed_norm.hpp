@@ -1,4 +1,4 @@
-// The path of eqn (5) of [ShareBoost11], L(W) + lambda ||W||_{inf,1}: what ShareBoost is compared with.
+// The path of eqn (5) of [ShareBoost11], L(W) + lambda ||W||_{inf,1}: a rival of ShareBoost.
 #pragma once
 
 #include "curves.hpp"
@@ -6,8 +6,8 @@
 namespace sharelearn::reproduce {
 
 struct MixedNormPath {
-  double step = 0.8;        ///< from one lambda to the next
-  int steps = 40;           ///< at most
+  double step = 0.8;        ///< ratio of one lambda to the one before
+  int steps = 40;           ///< maximum number of lambdas
   double tolerance = 1e-3;  ///< relative gap
 };
 

@@ -31,7 +31,7 @@ std::vector<float> contrast_of(const std::vector<float>& pixels, const PatchFram
   return result;
 }
 
-/// Rows shifted until the ink leans neither way (PatchFrame::deskew).
+/// Shifts rows until the ink is upright (PatchFrame::deskew).
 void straighten(std::vector<float>& pixels, const ImageShape& shape) {
   double ink = 0, x = 0, y = 0, xy = 0, yy = 0;
   for (Index i = 0; i < shape.pixels(); ++i) {
@@ -61,7 +61,7 @@ void straighten(std::vector<float>& pixels, const ImageShape& shape) {
   }
 }
 
-/// The feature's definition without any rounding.
+/// The definition of the feature, without any rounding.
 double response(const std::vector<float>& pixels, const std::vector<float>& contrast,
                 const PatchFeature::Parts& f) {
   const ProfileRange rows = range_of(f.row_profile), columns = range_of(f.column_profile);
@@ -82,7 +82,7 @@ double response(const std::vector<float>& pixels, const std::vector<float>& cont
       best = std::max(best, sums[x] * mask * contrast[static_cast<std::size_t>(y * positions) + column]);
     }
   }
-  // Pixels of 1 are 127 in the integer definition, masks of 1 are 32767 / 32768 twice over.
+  // In the integer definition a pixel of 1 is 127, and a mask of 1 is 32767 / 32768, which enters twice.
   return std::min(1.0, static_cast<double>(best) * 127 * f.multiplier / (65536.0 * 255));
 }
 

@@ -1,4 +1,4 @@
-// The table of experiments: declare the function, give it a line.
+// The table of experiments: one declaration and one line per experiment.
 #include <array>
 
 #include "experiment.hpp"

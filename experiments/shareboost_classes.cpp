@@ -1,6 +1,6 @@
-// [ShareBoost11], section 7.1 and Fig. 2: features needed for a fixed error against the number of classes,
-// ShareBoost against one-vs-rest. Twice: letters described by 16 numbers, with stumps, and images of digits
-// and capitals with the image templates of section 7.4, as in the paper.
+// [ShareBoost11], section 7.1 and Fig. 2: number of features needed for a fixed error against the number of
+// classes, ShareBoost against one-vs-rest. Run on two sets: letters described by 16 numbers, with stumps; and
+// images of digits and capitals with the image templates of section 7.4, as in the paper.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// A set of many classes and the features it is learned with.
+/// A data set of many classes and the features used on it.
 struct Source {
   std::string name;
   Dataset train, test;
@@ -22,11 +22,11 @@ struct Source {
   PoolOptions pool;
   double round_tolerance = 0;
   std::vector<double> targets;
-  Index features;  ///< ShareBoost's at most
-  Index each;      ///< of a class in one-vs-rest
+  Index features;  ///< maximum for ShareBoost
+  Index each;      ///< per class in one-vs-rest
 };
 
-/// The letters split as is customary: the first 16,000 rows to learn from.
+/// The letters with the customary split: the first 16,000 rows are the training set.
 Source letter_set(Run& run) {
   const Dataset all = run.read("letter/letter.csv.gz");
   std::vector<Index> first(16000), rest(static_cast<std::size_t>(all.rows()) - first.size());
@@ -41,8 +41,9 @@ Source letter_set(Run& run) {
           .each = 30};
 }
 
-/// Digits and capitals in many fonts, a class after the other, the fonts in the same order: a family's plain,
-/// bold, slanted and bold slanted letters after each other. Every fourth family is for testing.
+/// Digits and capitals in many fonts. Rows are ordered by class, then by font; the fonts are in the same
+/// order in each class: the plain, bold, slanted and bold slanted letters of a family follow each other.
+/// Every fourth family is for testing.
 Source characters(Run& run) {
   const Dataset all = run.read("chars74k_fnt/images-idx3-ubyte.gz");
   constexpr Index kStyles = 4;
@@ -64,7 +65,7 @@ Source characters(Run& run) {
           .each = 8};
 }
 
-/// The rows of the classes named.
+/// The rows of the given classes.
 Dataset of_classes(const Dataset& data, const std::vector<std::string>& names) {
   std::vector<Index> rows;
   for (Index i = 0; i < data.rows(); ++i) {
@@ -74,29 +75,29 @@ Dataset of_classes(const Dataset& data, const std::vector<std::string>& names) {
   return select_rows(data, rows);
 }
 
-/// Classes in an order chosen by seed; order 0 is the data's.
+/// The classes in a random order given by the seed; order 0 is that of the data.
 std::vector<std::string> order_of(const Dataset& data, std::uint64_t seed) {
   std::vector<std::string> names = classes_of(data).names;
   if (seed > 0) Random(seed).shuffle(names);
   return names;
 }
 
-/// Orders of the classes that each method is tried with: one-vs-rest is the dearer one.
+/// Number of orders of the classes that each method is run with: one-vs-rest is more expensive.
 struct Orders {
   std::uint64_t ours, apart;
 };
 
-/// Features needed for one target error, of each order of the classes.
+/// Number of features needed for one target error, for each order of the classes.
 struct Needed {
   std::vector<double> of_order;
-  bool reached = true;  ///< by every order
+  bool reached = true;  ///< whether every order reached the target
 
   void add(double count) {
     of_order.push_back(count);
     reached = reached && count >= 0;
   }
   double mean() const { return mean_of(of_order); }
-  /// Of the mean, as a part of it.
+  /// Standard error of the mean, as a fraction of the mean.
   double relative_error() const {
     return deviation_of(of_order) / std::sqrt(static_cast<double>(of_order.size())) / mean();
   }
@@ -107,7 +108,7 @@ struct Methods {
   Needed ours, apart;
 };
 
-/// Features needed for each target error with `count` classes.
+/// Number of features needed for each target error with `count` classes.
 std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, const Orders& orders) {
   std::vector<Methods> found(source.targets.size());
   const double hardest = *std::min_element(source.targets.begin(), source.targets.end());
@@ -141,7 +142,7 @@ std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, c
   return found;
 }
 
-/// "2.9 ± 0.1": a quotient of means with its standard error.
+/// A quotient of means with its standard error, such as "2.9 ± 0.1".
 std::string ratio(const Needed& many, const Needed& few) {
   if (!many.reached || !few.reached) return "-";
   const double value = many.mean() / few.mean();
@@ -149,7 +150,7 @@ std::string ratio(const Needed& many, const Needed& few) {
                      value * std::hypot(many.relative_error(), few.relative_error()));
 }
 
-/// One series for each target and method: ShareBoost's at 2 t, one-vs-rest's behind it.
+/// One series per target and method: ShareBoost's at 2 t, one-vs-rest's after it.
 std::vector<Series> empty_series(const std::vector<double>& targets) {
   std::vector<Series> series;
   for (const double target : targets) {
@@ -167,7 +168,7 @@ void show_source(Run& run, const Source& source, const std::vector<std::size_t>&
   std::vector<Series> series = empty_series(source.targets);
   std::vector<Methods> at4, at26;
   for (const std::size_t count : counts) {
-    // With all the classes every order is the same problem.
+    // With all classes, every order gives the same problem.
     const bool all = count == source.train.label.names.size();
     const std::vector<Methods> found = needed(run, source, count, all ? Orders{1, 1} : orders);
     if (count == 4) at4 = found;

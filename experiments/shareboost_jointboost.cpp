@@ -7,7 +7,7 @@ namespace sharelearn::reproduce {
 
 void shareboost_jointboost(Run& run) {
   const auto jointboost = [&](const Problem& problem, const UciSet& set, const PoolOptions&, Index features) {
-    // A round may take a stump again: twice the rounds give the distinct ones asked for.
+    // JointBoost may choose a stump again, so twice the rounds are run to get the number of distinct stumps.
     return jointboost_curve(problem, set.bins, 2 * features, run.context());
   };
   const auto onevsrest = [&](const Problem& problem, const UciSet&, const PoolOptions& pool, Index features) {

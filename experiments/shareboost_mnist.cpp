@@ -1,8 +1,8 @@
 // shareboost-mnist: Table 1 and Figures 4 to 6 of [ShareBoost11]. ShareBoost over K-means templates of image
 // patches, on the 60,000 training images and on 360,000 with five deformed copies of each.
 //
-// The configuration was chosen on 10,000 images held out of the training set (docs/reproduction-mnist.md);
-// the test set is read to report.
+// The configuration was chosen on 10,000 images held out of the training set (docs/reproduction-mnist.md).
+// The test set is used only for the report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,13 +30,13 @@ namespace {
 /// One of the paper's two training sets.
 struct Part {
   std::string name;
-  Index rows;          // training images, the first ones
+  Index rows;          // the first training images
   Index copies;        // deformed copies of each
   Index features;      // T
   double paper_error;  // percent, at that T
   double ridge;
-  Index surplus;      // templates more than T that are chosen first
-  double last_ridge;  // where they leave
+  Index surplus;      // templates chosen in addition to T, then removed
+  double last_ridge;  // ridge while they are removed
 };
 
 struct Sizes {
@@ -76,10 +76,10 @@ LinearModel model_of(const ShareBoostResult& result, const Classes& classes, Ind
   return model;
 }
 
-/// What a part's training leaves besides the model: numbers that Run::remember() can keep.
+/// Numbers of a part's training besides the model, which Run::remember() can keep.
 struct Training {
   double cpu = 0, wall = 0, memory = 0;
-  std::vector<double> train_error;  // of each model that is kept
+  std::vector<double> train_error;  // one per stored model
   std::vector<double> numbers() const {
     std::vector<double> all{cpu, wall, memory};
     all.insert(all.end(), train_error.begin(), train_error.end());
@@ -90,7 +90,7 @@ struct Training {
   }
 };
 
-/// Values of the features on every image, in [0, 1]: each patch is computed once for all of them.
+/// Values of the features on every image, in [0, 1]. Each patch is computed once for all features.
 Grid<float> patch_values(const std::vector<FeaturePtr>& of, const Dataset& images, ThreadPool& threads) {
   std::vector<const PatchFeature*> features;
   for (const FeaturePtr& feature : of) features.push_back(dynamic_cast<const PatchFeature*>(feature.get()));
@@ -133,7 +133,7 @@ class Trainer {
     return deform(originals, {.copies = part_.copies, .seed = seed}, run_.context().threads);
   }
 
-  /// Templates of the pool. The images are not needed once it has its responses: they are let go.
+  /// Chooses templates from the pool. The images are released once the pool has its responses.
   ShareBoostResult choose(Dataset images) {
     const Classes classes = classes_of(images);
     PatchOptions patches;
@@ -149,8 +149,8 @@ class Trainer {
     options.features = part_.features + part_.surplus;
     options.norm = Norm::l2;
     options.penalty.ridge = part_.ridge;
-    // Weights not quite optimal cost no accuracy: what follows goes on from them. The last are solved to the
-    // end.
+    // Slightly suboptimal weights cost no accuracy, because the next round continues from them. The last
+    // weights are solved fully.
     options.corrective.tolerance = 0;
     options.corrective.relative_gradient = 0.5;
     options.corrective.max_iterations = 4;
@@ -161,7 +161,7 @@ class Trainer {
     return boost(pool, classes, options);
   }
 
-  /// Of the templates chosen those leave that are missed least on these images.
+  /// Removes chosen templates: those whose removal raises the loss on these images least.
   ShareBoostResult choose_again(const ShareBoostResult& first, Dataset images) {
     const Classes classes = classes_of(images);
     const Matrix values(patch_values(first.features, images, run_.context().threads));
@@ -203,7 +203,7 @@ class Trainer {
   Training training_;
 };
 
-/// Test error in percent of each stage but the first.
+/// Test error in percent of each stage except the first.
 std::vector<double> test_curve(const LinearModel& model, const Dataset& test, const Classes& truth,
                                ThreadPool& threads) {
   const Grid<float> values = patch_values(model.features, test, threads);
@@ -256,7 +256,7 @@ void draw_mistakes(Run& run, const Dataset& test, const Classes& truth,
   run.say(fmt::format("the {} misclassified test images (Fig. 6): {}", mistakes.size(), file));
 }
 
-/// The error of the largest model with at most `most` templates; nothing if the path ends before.
+/// Error of the largest model with at most `most` templates; empty if the path ends earlier.
 std::string error_at(const Series& curve, double most) {
   if (curve.x.empty() || curve.x.back() < most) return "";
   std::size_t at = 0;
@@ -369,7 +369,8 @@ void shareboost_mnist(Run& run) {
           .numbers();
     };
     std::vector<double> numbers = run.remember(key, compute);
-    if (!std::filesystem::exists(model_file)) numbers = compute();  // remembered, but the file was taken away
+    // The numbers are stored, but the model file was deleted.
+    if (!std::filesystem::exists(model_file)) numbers = compute();
     const Training training = Training::from(numbers);
     auto model = std::dynamic_pointer_cast<LinearModel>(load_model(model_file));
     outcomes.push_back(report_part(run, part, training, *model, test, stem));

@@ -1,6 +1,6 @@
-// [ShareBoost11], section 7.5 and Fig. 7: a piece-wise linear predictor on MNIST's first 50 principal
-// components, pieces chosen by ShareBoost from 1,500 centres x 35 radii, beside an SVM with a Gaussian
-// kernel.
+// [ShareBoost11], section 7.5 and Fig. 7: a piece-wise linear predictor on the first 50 principal components
+// of MNIST. ShareBoost chooses the pieces from 1,500 centres x 35 radii. An SVM with a Gaussian kernel is the
+// comparison.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// LIBSVM on 50 components of the same images, C 10, gamma 0.02: what bench/peers/pieces_svm.py printed.
+/// Error of LIBSVM on 50 components of the same images, C 10, gamma 0.02, as printed by
+/// bench/peers/pieces_svm.py.
 constexpr double kSvmError = 0.0131;
 constexpr int kSupportVectors = 8810;
-/// Pieces of the largest gradients whose own optimum decides among them.
+/// Number of pieces with the largest gradients among which the decrease of the loss decides.
 constexpr Index kShortlist = 6;
 
-/// Grey values in [0, 1].
+/// Images with grey values in [0, 1].
 Dataset images(Run& run, const std::string& part) {
   Dataset data = run.read(fmt::format("mnist/{}-images-idx3-ubyte.gz", part),
                           {.label_column = "",
@@ -37,13 +38,13 @@ Dataset rows_between(const Dataset& data, Index begin, Index end) {
 
 struct Size {
   Index centres, radii, pieces;
-  double sample;    ///< part of the centres that a choice looks at
+  double sample;    ///< fraction of the centres searched in each round
   Index per_round;  ///< pieces that enter before the weights are corrected
   double ridge;
 };
 
-/// The norm of a ball's gradient grows with the rows it holds, its noise with their root: scores are divided
-/// by that root, so that large balls are not taken for their size.
+/// The norm of a ball's gradient grows with its number of rows, its noise with the root of that number.
+/// Scores are divided by the root, so that large balls are not chosen just for their size.
 std::vector<double> root_of_rows(const Size& size) {
   std::vector<double> cost;
   for (Index candidate = 0; candidate < size.centres * size.radii; ++candidate) {
@@ -69,7 +70,7 @@ Curve pieces_curve(Run& run, const Problem& problem, const Size& size, const std
   return remembered(run, key, [&] { return shareboost_curve(problem, pool, options, run.context()); });
 }
 
-/// The ridge whose pieces err least on the last sixth of the training rows.
+/// The ridge with the smallest error on the last sixth of the training rows.
 double chosen_ridge(Run& run, const Dataset& train, Size size) {
   const Index kept = train.rows() / 6 * 5;
   const Problem part("mnist, validation", rows_between(train, 0, kept),

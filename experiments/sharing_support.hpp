@@ -1,4 +1,4 @@
-// What the two experiments of [Fink06] have in common: a stream in memory and one run over it.
+// Shared by the two experiments of [Fink06]: a stream in memory and one run over it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct SharingData {
   Index size() const { return rows.rows; }
 };
 
-/// From a data set, in the order given (empty: as it is).
+/// Examples of a data set, in the given order (empty: as they are).
 SharingData sharing_data(const Dataset& data, const std::vector<Index>& order = {});
 /// The synthetic sets of sections 2 and 3: `which` is 1, 2 or 3.
 SharingData sharing_synthetic(int which, Index rows, std::uint64_t seed);
@@ -26,8 +26,8 @@ struct SharingOutcome {
   Index mistakes = 0;
   Index classes = 0;
   std::vector<double> curve;  ///< cumulative mistakes after each example
-  MistakeBound bound;         ///< where a competitor was given
-  std::string sets;           ///< learned sharing: its sets
+  MistakeBound bound;         ///< set if a competitor was given
+  std::string sets;           ///< learned sharing: the sets it found
   double percent() const;
 };
 

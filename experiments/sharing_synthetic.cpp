@@ -22,7 +22,7 @@ std::vector<double> leading(double weight) {
   return vector_of({{0, weight}, {1, weight}, {2, weight}, {3, weight}});
 }
 
-/// weight * the class's bits on the first four coordinates.
+/// weight * the bits of the class on the first four coordinates.
 std::vector<double> bits_of(int cls, double weight) {
   std::vector<double> u(64, 0);
   for (std::size_t i = 0; i < 4; ++i) u[i] = (cls >> (3 - i) & 1) != 0 ? weight : -weight;
@@ -33,7 +33,8 @@ std::vector<double> quad(int q, double weight) {
   return vector_of({{4 * q, weight}, {4 * q + 1, weight}, {4 * q + 2, weight}, {4 * q + 3, weight}});
 }
 
-/// p of class 15: its first example (the competitor of set 3 takes the common part back for that class).
+/// -weight times the first example of class `cls`, which is its p, on the first four coordinates. In set 3
+/// the competitor uses it to cancel the common part for class 15.
 std::vector<double> minus_first_example(const SharingData& data, const std::string& cls, double weight) {
   std::vector<double> u(64, 0);
   for (std::size_t t = 0; t < data.label.size(); ++t) {
@@ -44,14 +45,15 @@ std::vector<double> minus_first_example(const SharingData& data, const std::stri
   return u;
 }
 
-/// The hypothesis the set was made from, as far as the method's sets can say it.
+/// The hypothesis that generated the set, as far as the method's sets can express it.
 Competitor competitor_for(int which, Hypotheses kind, const SharingData& data) {
   Competitor u;
   if (kind == Hypotheses::single) {
     if (which != 2) u.common = leading(0.5);
     return u;
   }
-  const double weight = which == 3 ? 0.75 : 0.5;  // set 3: the least that leaves class 15 a margin of 1, too
+  // Set 3: the smallest weight that gives class 15 a margin of 1 too.
+  const double weight = which == 3 ? 0.75 : 0.5;
   if (which != 2 && kind == Hypotheses::hybrid) u.common = leading(weight);
   for (int c = 0; c < 16; ++c) {
     const std::string name = std::to_string(c);

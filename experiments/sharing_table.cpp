@@ -18,8 +18,9 @@ namespace {
 constexpr std::array kMethods = {Hypotheses::multi, Hypotheses::single, Hypotheses::hybrid,
                                  Hypotheses::learned};
 constexpr Index kQuickRows = 1500;
-/// The paper's 0.07 means nothing without its scaling. For columns in [-1, 1] this is the one of 0.035, 0.07,
-/// 0.1, 0.14, 0.2, 0.28 with the fewest mistakes of the three methods together on the first 2,000 letters.
+/// The paper's 0.07 is meaningless without its scaling. For columns in [-1, 1] we use the value among 0.035,
+/// 0.07, 0.1, 0.14, 0.2, 0.28 with the fewest mistakes of the three methods together on the first 2,000
+/// letters.
 constexpr double kLetterSigma = 0.1;
 
 struct Row {
@@ -27,7 +28,7 @@ struct Row {
   std::array<double, 3> paper{};  ///< multi, single, hybrid; 0: no figure
   SharingOptions options;
   std::function<SharingData(std::uint64_t seed)> data;
-  int orders = 1;  ///< random orders averaged
+  int orders = 1;  ///< number of random orders to average over
 };
 
 std::vector<Index> shuffled(Index rows, std::uint64_t seed) {
@@ -59,7 +60,7 @@ SharingOptions text_options() {
   return options;
 }
 
-/// Rows of one label only, in the order of the file (Reuters: of time).
+/// Rows with one label only, in the order of the file (for Reuters: by time).
 Dataset single_labels(const Dataset& data) {
   std::vector<Index> keep;
   for (Index i = 0; i < data.rows(); ++i) {
@@ -70,8 +71,8 @@ Dataset single_labels(const Dataset& data) {
   return select_rows(data, keep);
 }
 
-/// What is done to the grey values of a face first: the light varies by orders of magnitude, and the paper
-/// does not say what its pixels stand for. The cube root is lightness as CIE defines it.
+/// Transformation of the grey values of a face: the light varies by orders of magnitude, and the paper does
+/// not say what its pixels mean. The cube root is lightness as CIE defines it.
 enum class Grey { as_is, square_root, cube_root, log };
 
 void map_grey(Dataset& faces, Grey grey) {
@@ -117,7 +118,7 @@ Dataset yale_faces(Run& run, Grey grey) {
   return faces;
 }
 
-/// In five random orders, or in the order of the file: person after person.
+/// In five random orders, or in the order of the file: person by person.
 Row yale_row(const Dataset& faces, bool random) {
   Row row;
   row.options.map.kind = MapKind::difference;
@@ -158,7 +159,7 @@ std::vector<Row> table_rows(Run& run) {
   return rows;
 }
 
-/// Mistakes in per cent, a number a method, the mean over the orders; then classes and examples.
+/// Mistakes in percent, one number per method, averaged over the orders; then classes and examples.
 std::vector<double> measure(Run& run, const Row& row, const std::string& key,
                             std::span<const Hypotheses> methods) {
   std::vector<double> result;
@@ -205,7 +206,7 @@ void show_table(Run& run, const std::vector<Row>& rows) {
   run.show(table, "sharing-table");
 }
 
-/// How much the figures depend on what the paper does not say: scaling, kernel width, order.
+/// How much the figures depend on choices that the paper does not report: scaling, kernel width, order.
 void show_sensitivity(Run& run) {
   Table table({"data", "change", "multi", "single", "hybrid"});
   constexpr std::array kThree = {Hypotheses::multi, Hypotheses::single, Hypotheses::hybrid};

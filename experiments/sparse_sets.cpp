@@ -9,20 +9,21 @@ namespace sharelearn::reproduce {
 namespace {
 
 constexpr double kQuickFeatures = 20;
-/// Of the runs that choose the ridge, and of the one without a penalty, at most: by then that one has long
-/// separated the classes and has next to no gradient left to choose by.
+/// Maximum number of features of the runs that choose the ridge, and of the run without a penalty. By then
+/// the run without a penalty has long separated the classes and has almost no gradient left to choose by.
 constexpr Index kTrialFeatures = 2000;
 
-/// All curves of one set: ShareBoost without a penalty, with the ridges that validation chose, the rivals'.
+/// All curves of one set: ShareBoost without a penalty, ShareBoost with the ridges chosen by validation, and
+/// the rivals.
 struct SetCurves {
-  double all = 0;  // candidates
+  double all = 0;  // number of candidates
   double most = 0;
   Curve plain;
-  Curve ridge;  // one point for each part that is reported
+  Curve ridge;  // one point per reported fraction
   std::vector<Curve> rivals;
 };
 
-/// The numbers of features that are reported.
+/// A reported fraction of the features and the number it stands for.
 struct Part {
   double part, features;
 };
@@ -30,7 +31,7 @@ struct Part {
 std::vector<Part> parts_of(const SparseComparison& comparison, const SetCurves& curves) {
   std::vector<Part> parts;
   for (const double part : comparison.parts) {
-    // Rounded up, but never beyond the end of the curves by that.
+    // Rounded up, but not beyond the end of the curves.
     const double features = std::min(std::ceil(part * curves.all - 1e-9), curves.most);
     if (features >= 2 && features >= std::floor(part * curves.all)) parts.push_back({part, features});
   }
@@ -66,7 +67,7 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
     return validated_ridges(problem, pool, options(trial, 0), counts, run.context());
   });
   for (std::size_t n = 0; n < counts.size(); ++n) {
-    double farthest = counts[n];  // that this ridge is chosen for
+    double farthest = counts[n];  // largest number of features that this ridge is chosen for
     for (std::size_t other = n; other < counts.size(); ++other) {
       if (chosen[other] == chosen[n]) farthest = counts[other];
     }

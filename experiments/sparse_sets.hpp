@@ -1,5 +1,5 @@
-// Fig. 3 of [ShareBoost11]: error against the fraction of the features in use, on its three UCI sets. The
-// upper and the lower half of the figure differ in the pool and in whom ShareBoost stands beside.
+// Fig. 3 of [ShareBoost11]: error against the fraction of features in use, on its three UCI sets. The upper
+// and the lower half of the figure differ in the pool and in the rivals of ShareBoost.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ struct Rival {
 };
 
 struct SparseComparison {
-  std::string name;        ///< of the experiment and of its files
-  std::string candidates;  ///< what the features are, and the place in the figure
+  std::string name;        ///< name of the experiment and of its files
+  std::string candidates;  ///< kind of features, and the part of the figure
   std::function<PoolOptions(const UciSet&)> pool;
-  std::function<double(const UciSet&, double all)> most;  ///< features where the curves end
+  std::function<double(const UciSet&, double all)> most;  ///< number of features at which the curves end
   std::vector<double> parts;                              ///< fractions of all features that get a row
   double round_tolerance = 0;                             ///< CorrectiveOptions::relative_gradient
   double per_round_share = 0;  ///< ShareBoostOptions::per_round_share; the candidates of a round are diverse
   std::vector<Rival> rivals;   ///< the first one's CPU seconds are printed
-  std::string paper;           ///< what the paper shows
+  std::string paper;           ///< the result in the paper
   std::vector<std::string> slow = {};  ///< sets that --quick leaves out
 };
 

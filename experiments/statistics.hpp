@@ -5,10 +5,10 @@
 
 namespace sharelearn::reproduce {
 
-/// 0 for no values.
+/// The mean; 0 for no values.
 double mean_of(const std::vector<double>& values);
 
-/// Of a sample: divided by one less than the number of values; 0 for a single one.
+/// Standard deviation of a sample, with divisor n - 1; 0 for a single value.
 double deviation_of(const std::vector<double>& values);
 
 }  // namespace sharelearn::reproduce

@@ -1,5 +1,5 @@
 // [DuchiSinger09], Fig. 6: test coverage on StatLog Landsat against overall sparsity and against the number
-// of features that must be computed, for l1, l1/l2, l1/linf and squared l2 at 240 training rows a class.
+// of features that must be computed, for l1, l1/l2, l1/linf and squared l2, with 240 training rows per class.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr Index kPerClass = 240;
 const std::vector<std::string> kPenalties = {"l1", "l1l2", "l1linf", "l2sq"};
 
-/// Fewest features (rows of W) with which a path gets the coverage; 0 if it never does.
+/// The smallest number of features (rows of W) with which a path reaches the coverage; 0 if it never does.
 double fewest_rows(const std::vector<PathPoint>& path, double coverage) {
   double best = 0;
   for (const PathPoint& point : path) {

@@ -1,6 +1,6 @@
-// [DuchiSinger09], Fig. 7 (left): coverage on MNIST against the number of training rows a class, with
-// Gaussian kernel features on a support set that one pass of the perceptron leaves (2,766 in the paper).
-// Columns are standardised, as they are for Fig. 6.
+// [DuchiSinger09], Fig. 7 (left): coverage on MNIST against the number of training rows per class, with
+// Gaussian kernel features on the support set of one perceptron pass (2,766 points in the paper). Columns are
+// standardised, as for Fig. 6.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr Index kClasses = 10;
 constexpr Index kAllRows = 10000;  // more than any class has
-/// exp(-|x - z|^2 / (2 sigma)) on pixels in [0, 1]. As printed (sigma 1) the kernel is nearly the identity;
-/// with 9 a pass of the perceptron over all rows makes 2,739 mistakes, about as many as in the paper.
+/// exp(-|x - z|^2 / (2 sigma)) on pixels in [0, 1]. With sigma 1, as printed, the kernel is nearly the
+/// identity. With 9, one perceptron pass over all rows makes 2,739 mistakes, about as many as in the paper.
 constexpr double kSigma = 9;
 const std::vector<std::string> kPenalties = {"l1", "l1l2", "l1linf", "l2sq"};
 
-/// The kernel's values of every row at every support point, as columns.
+/// The kernel values of every row at every support point, as columns.
 Matrix kernel_columns(const Matrix& x, const Grid<float>& support, ThreadPool& threads) {
   const KernelPool pool(x, support, kSigma, threads);
   DenseMatrix columns(x.rows(), pool.candidates());
@@ -35,7 +35,7 @@ void to_unit(Matrix& x, float factor) {
   }
 }
 
-/// Rows of each class that train nothing and choose lambda.
+/// The rows that are not in `taken` (ascending): held out to choose lambda.
 std::vector<Index> rows_without(const std::vector<Index>& taken, Index rows) {
   std::vector<Index> all(static_cast<std::size_t>(rows)), rest;
   std::iota(all.begin(), all.end(), Index{0});
@@ -43,10 +43,10 @@ std::vector<Index> rows_without(const std::vector<Index>& taken, Index rows) {
   return rest;
 }
 
-/// What the lambda with the least validation coverage gives.
+/// Results at the lambda with the best (smallest) validation coverage.
 struct Chosen {
   double coverage = 0;  ///< on the test rows
-  double features = 0;  ///< in use
+  double features = 0;  ///< number in use
 };
 
 Chosen chosen_of(const std::vector<PathPoint>& path) {
@@ -56,11 +56,11 @@ Chosen chosen_of(const std::vector<PathPoint>& path) {
   return {best->coverage, static_cast<double>(best->rows)};
 }
 
-/// What every training set of a run shares.
+/// The data that all training sets of a run share.
 struct KernelProblem {
   Classes classes;
   Grid<float> support;
-  Dataset training;  ///< the rows that training sets are drawn from
+  Dataset training;  ///< the rows from which training sets are drawn
   Classes training_labels;
   Matrix validation, test;  ///< kernel features
   Classes validation_labels, test_labels;
@@ -92,7 +92,7 @@ KernelProblem kernel_problem(Run& run, Index support_size, Index rows_a_class, I
   return problem;
 }
 
-/// What each penalty gives on one training set, at the lambda that validation chose.
+/// Results of each penalty on one training set, at the lambda chosen by validation.
 std::vector<Chosen> chosen_on(Run& run, const KernelProblem& problem, Index size, Index draw, Index lambdas) {
   const std::uint64_t seed = run.settings().seed;
   ThreadPool& threads = run.context().threads;

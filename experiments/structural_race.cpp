@@ -37,7 +37,7 @@ double test_error(const ActiveSetSolver& solver, const DenseMatrix& test,
   return error_rate(scores, truth);
 }
 
-/// Cycles over all rows until `cycles` are done; a null update is the fast solver.
+/// Runs `cycles` cycles over all rows. If `update` is null, runs the fast solver.
 Trace race(const DenseMatrix& train, const Loss& loss, const Penalty& penalty, double ratio, Index cycles,
            std::shared_ptr<RowUpdate> update, const DenseMatrix& test, const std::vector<std::int32_t>& truth,
            const Context& context) {

@@ -26,7 +26,7 @@ struct Problem {
   std::vector<double> target, truth;
 };
 
-/// Columns to [-1, 1], the target to mean 0 and deviation 1; epsilon is on that scale.
+/// Columns are scaled to [-1, 1], the target to mean 0 and deviation 1; epsilon is on that scale.
 constexpr double kEpsilon = 0.1;
 
 Problem prepare(const Dataset& train, const Dataset& test, ThreadPool& threads) {
@@ -77,7 +77,7 @@ Outcome boost(const Problem& problem, Pool& pool, const std::string& penalty_nam
 
 using MakePool = std::function<std::unique_ptr<Pool>(const Matrix& train)>;
 
-/// The fraction of lambda_max with the least error on a quarter of the training rows that trains nothing.
+/// The fraction of lambda_max with the smallest error on a quarter of the training rows that is held out.
 double validated_fraction(const Problem& problem, const MakePool& make_pool, const std::string& penalty,
                           Index rounds, const std::vector<double>& fractions, std::uint64_t seed,
                           const Context& context) {

@@ -14,7 +14,7 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// Lambdas without a lower validation coverage after which a path ends.
+/// A path ends after this many lambdas without a better (lower) validation coverage.
 constexpr std::ptrdiff_t kPatience = 4;
 
 bool has_stopped_improving(const std::vector<PathPoint>& path) {

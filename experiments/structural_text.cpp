@@ -1,6 +1,6 @@
-// [DuchiSinger09], Fig. 4: logistic loss against iterations of boosting on four binary text problems, and
-// where induction stops. RCV1 is not free; Reuters-21578's four largest topics stand in for its four
-// top-level classes.
+// [DuchiSinger09], Fig. 4: logistic loss against iterations of boosting on four binary text problems, and the
+// point where induction stops. RCV1 is not freely available; the four largest topics of Reuters-21578 replace
+// its four top-level classes.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// log(1 + count), rows to unit length: the paper's features are words.
+/// Values log(1 + count), rows of unit length: the paper's features are words.
 void weigh_words(Matrix& x) {
   SparseMatrix& words = x.sparse();
   std::vector<double> square(static_cast<std::size_t>(words.rows), 0.0);
@@ -67,7 +67,7 @@ double loss_on(const Loss& loss, const Grid<double>& scores, ThreadPool& threads
   return evaluate(loss, scores, nullptr, threads);
 }
 
-/// The l1 booster: 30 features a round, totally corrective, until nothing violates optimality.
+/// The l1 booster: 30 features per round, totally corrective, until no feature violates optimality.
 Curve l1_booster(const Matrix& train, const Loss& loss, const Matrix& test, const Loss& test_loss,
                  double ratio, const Context& context, StructuralStage& end) {
   ColumnPool pool(train);
@@ -87,7 +87,8 @@ Curve l1_booster(const Matrix& train, const Loss& loss, const Matrix& test, cons
   return curve;
 }
 
-/// The smooth-l1 booster (Dekel et al.): the best feature a round, then all weights again.
+/// The smooth-l1 booster (Dekel et al.): adds the best feature in each round, then optimises all weights
+/// again.
 Curve smooth_booster(const Matrix& train, const Loss& loss, const Matrix& test, const Loss& test_loss,
                      Index rounds, double lambda, const Context& context) {
   ColumnPool pool(train);
@@ -129,7 +130,7 @@ struct Part {
   Tasks task;
 };
 
-/// The words named, in that order.
+/// The columns of the given words, in that order.
 Matrix select_words(const SparseMatrix& words, const std::vector<Index>& chosen) {
   SparseMatrix some{words.rows, std::ssize(chosen), {0}, {}, {}};
   for (const Index j : chosen) {
@@ -142,8 +143,8 @@ Matrix select_words(const SparseMatrix& words, const std::vector<Index>& chosen)
   return Matrix(std::move(some));
 }
 
-/// The baseline of section 6: the words that tell most of the label, then logistic regression with a squared
-/// l2 penalty on them. Loss on `held` at each lambda.
+/// The baseline of section 6: the words with the most mutual information with the label, then logistic
+/// regression on them with a squared l2 penalty. Returns the loss on `held` at each lambda.
 std::vector<double> informed_losses(const Part& train, const Part& held, Index count,
                                     const std::vector<double>& lambdas, const Context& context) {
   std::vector<std::int32_t> labels;
@@ -170,7 +171,7 @@ struct Informed {
   double lambda = 0, test_loss = 0;
 };
 
-/// Number of words and lambda chosen on validation documents, then fitted to all training documents.
+/// Number of words and lambda are chosen on validation documents; then all training documents are fitted.
 Informed informed_baseline(const Part& fitting, const Part& choosing, const Part& train, const Part& test,
                            bool quick, const Context& context) {
   const std::vector<double> lambdas = lambda_grid(1e-2, quick ? 3 : 9, 1e-4);
@@ -188,7 +189,7 @@ Informed informed_baseline(const Part& fitting, const Part& choosing, const Part
   return best;
 }
 
-/// The fraction of lambda_max with the least loss on documents that train nothing.
+/// The fraction of lambda_max with the smallest loss on held-out documents.
 double validated_ratio(const Part& fitting, const Part& choosing, const Context& context) {
   const MultitaskLogistic loss = loss_of(fitting.task), held_loss = loss_of(choosing.task);
   double best = 0, least = std::numeric_limits<double>::infinity();
@@ -215,8 +216,8 @@ void structural_text_experiment(Run& run) {
   const std::vector<std::int32_t> strata(static_cast<std::size_t>(all.rows()), 0);
   const Split split = stratified_holdout(strata, 0.3, run.settings().seed);
   const Matrix train = all.x.select_rows(split.train), test = all.x.select_rows(split.test);
-  // A quarter of the training documents chooses what there is to choose, and trains nothing until that is
-  // done.
+  // A quarter of the training documents is held out to make the choices; afterwards it is used for training
+  // too.
   const std::vector<std::int32_t> training_strata(split.train.size(), 0);
   const Split inner = stratified_holdout(training_strata, 0.25, run.settings().seed);
   const Matrix fitting_words = train.select_rows(inner.train), choosing_words = train.select_rows(inner.test);

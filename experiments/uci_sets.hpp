@@ -11,8 +11,8 @@ namespace sharelearn::reproduce {
 struct UciSet {
   std::string name;
   std::string folder;
-  Index bins;            ///< of stumps; 0: every threshold
-  double most_products;  ///< where the product curves end at the latest
+  Index bins;            ///< for stumps; 0: every threshold
+  double most_products;  ///< largest number of features of the product curves
 };
 
 /// StatLog (Landsat), Pendigits, Isolet.

@@ -21,7 +21,8 @@ inline DenseMatrix random_dense(Index rows, Index cols, std::uint64_t seed) {
   return x;
 }
 
-/// Labels that follow a few columns with noise, so that there is something to learn and nothing separates.
+/// Labels that depend on a few columns, with noise: there is something to learn, but the classes are not
+/// separable.
 inline std::vector<std::int32_t> random_labels(const DenseMatrix& x, Index classes, std::uint64_t seed) {
   Random random(seed, 1);
   std::vector<std::int32_t> labels;
@@ -51,7 +52,7 @@ inline Grid<double> random_scores(Index rows, Index outputs, std::uint64_t seed,
   return s;
 }
 
-/// The first example of [ShareBoost11], section 6, a row a class: [bits of the class as -1 and 1, unit *
+/// The first example of [ShareBoost11], section 6, one row per class: [bits of the class as -1 and 1, unit *
 /// e_class].
 struct BinaryCode {
   BinaryCode(Index bits, float unit) : x(Index{1} << bits, bits + (Index{1} << bits)) {

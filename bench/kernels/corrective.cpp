@@ -15,7 +15,7 @@ namespace {
 
 using namespace sharelearn;
 
-/// Columns of different scales that tell the classes apart with noise.
+/// Columns of different scales that separate the classes, with noise.
 Dataset synthetic() {
   Dataset data;
   Random random(1);

@@ -1,7 +1,8 @@
-// Image templates: extraction of the pool, selection over its bytes and prediction of one image, in CPU time
-// on one core, with multiply-adds a second beside.   bench_patches [MODEL IMAGES] Without arguments: random
-// strokes, and templates learned from them. With a model of image templates and an IDX or CSV file of its
-// images: prediction only.
+// Image templates: extraction of the pool, selection over its bytes, and prediction of one image. Prints CPU
+// time on one core and multiply-adds per second.
+//   bench_patches [MODEL IMAGES]
+// Without arguments: random strokes, and templates learned from them. With a model of image templates and an
+// IDX or CSV file of its images: prediction only.
 #include "pool/patches.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,7 @@
-// The selection pass over dense columns against the machine's limits, measured in the same run: the speed at
-// which one core reads memory, and its peak of float32 multiply-adds. A pass over m x d floats with k outputs
-// must at least read 4 m d bytes and do m d k multiply-adds; the larger of the two times is the bound.
+// The selection pass over dense columns, compared with the limits of the machine, which are measured in the
+// same run: the speed at which one core reads memory, and its peak rate of float32 multiply-adds. A pass over
+// m x d floats with k outputs must at least read 4 m d bytes and do m d k multiply-adds; the larger of the
+// two times is the lower bound.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "selection.cpp"
 #include <hwy/foreach_target.h>
@@ -26,8 +27,8 @@ float read_all(const float* p, std::size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
 }
 
-/// Twelve independent chains: enough to hide the latency. They start from different numbers, lest the
-/// compiler see that one chain would do for all. Returns the multiply-adds done.
+/// Twelve independent chains are enough to hide the latency. They start from different numbers, so that the
+/// compiler cannot replace them by one chain. Returns the number of multiply-adds done.
 double multiply_add(std::size_t rounds, float* out) {
   const hn::ScalableTag<float> d;
   constexpr int chains = 12;

@@ -2,13 +2,13 @@
 """Batch multitask L1/L2 (one level of the cascade) against peers, in one run.
 
 Problem: 1-vs-rest logistic tasks over all rows, mean over rows of the sum over tasks, penalty lambda * sum_j |w_j|_2, free
-bias, columns scaled to [-1, 1]. scikit-learn's MultiTaskLasso knows the squared loss only, and MALSAR needs Matlab, so
-the peers are
-  * accelerated proximal gradient in NumPy, as MALSAR's Logistic_L21 does it (fixed step 1/L, one BLAS thread), and
-  * adelie's grouped multinomial path solver, where it is installed, on the multinomial loss, against ours on that loss.
-Prints CPU seconds of the solve alone (ours: `learning_seconds` of the report; in brackets the whole process with start and
-reading) and the ratio. Ours stops at a certified gap of 1e-6; NumPy has no certificate and runs until its objective is within
---gap of our optimum or --limit seconds are over.
+bias, columns scaled to [-1, 1]. scikit-learn's MultiTaskLasso has only the squared loss, and MALSAR needs Matlab.
+The peers are:
+  * accelerated proximal gradient in NumPy, as in MALSAR's Logistic_L21 (fixed step 1/L, one BLAS thread);
+  * adelie's grouped multinomial path solver, if it is installed, on the multinomial loss, against ours on that loss.
+Prints CPU seconds of the solver alone (ours: `learning_seconds` of the report; in brackets the whole process with start and
+reading) and the ratio. Ours stops at a certified gap of 1e-6. The NumPy version has no certificate: it runs until its objective
+is within --gap of our optimum, or until --limit seconds have passed.
 
     bench/peers/cascade_l12.py --sharelearn build/release/sharelearn --csv satimage-train.csv [--lambda-ratio 0.05]
 """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The RBF SVM that shareboost-pieces stands beside: LIBSVM (through scikit-learn) on MNIST's first principal
-components.
+"""The RBF SVM that the experiment shareboost-pieces is compared with: LIBSVM (through scikit-learn) on the first
+principal components of MNIST.
 
     python3 bench/peers/pieces_svm.py --data DIR [--rows 60000] [--components 50] [--C 10] [--gamma 0.02]
 
-Pixels are scaled to [0, 1], components are not rescaled; prints error, support vectors and CPU seconds.
+Pixels are scaled to [0, 1]; components are not rescaled. Prints error, number of support vectors and CPU seconds.
 """
 import argparse
 import gzip

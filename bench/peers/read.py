@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Reading data files: CPU seconds of sharelearn and of what people use instead, on the same files in one run.
+"""Reading data files: CPU seconds of sharelearn and of common alternatives, on the same files in one run.
 
     bench/peers/read.py [--megabytes 200] [--folder FOLDER] [--program build/release/bench/bench_read_file] [--repeat 3]
 
-Needs numpy; measures those of xgboost, scikit-learn, pandas (and numpy.loadtxt) that are installed. Every reader runs in a
-process of its own on one thread; the best of the repeats counts. The last column is the reader's time over ours.
+Needs numpy. Measures xgboost, scikit-learn and pandas where they are installed, and numpy.loadtxt. Every reader runs in a
+separate process on one thread; the best repetition counts. The last column is the reader's time divided by ours.
 """
 import argparse
 import importlib.util
@@ -43,7 +43,7 @@ PEERS = {
 
 
 def write_svmlight(path, size):
-    """100 values a row of 5,000 columns, 6 digits, 20 classes."""
+    """100 values per row, 5,000 columns, 6 digits, 20 classes."""
     import numpy
     random = numpy.random.default_rng(1)
     with open(path, "w") as file:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""ShareBoost's speed on columns: ours beside a NumPy + SciPy L-BFGS version, one thread each, in one run.
+"""Speed of ShareBoost on columns: ours and a version in NumPy + SciPy L-BFGS, one thread each, in one run.
 
     python3 bench/peers/shareboost.py --sharelearn build/release/sharelearn --data DIR [--features 30] [--sets letter,mnist]
 
 Letter152: the first 16,000 letters, 16 columns and their 136 products. MNIST: 60,000 images of 784 pixels.
-Prints CPU seconds (reading the data included for ours, not for the peer), test errors and the ratio.
+Prints CPU seconds (ours with reading the data, the peer's without), test errors and the ratio.
 """
 import argparse
 import gzip

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Online learning, us and the peers in one run: CPU seconds and ratios.
+"""Online learning, ours and the peers in one run: CPU seconds and ratios.
 
     sharing.py --sharelearn PROGRAM --data DIR            speed on Letter (dense) and Enron (sparse words)
     sharing.py --sharelearn PROGRAM --memory              1,000,000 sparse examples, 500,000 words
 
-scikit-learn's Perceptron.partial_fit gets all rows in one call, its fastest way, and is timed without reading;
-ours takes one example at a time and is timed without reading, too (`learning_seconds`). Vowpal Wabbit reads its
-text format and learns; ours reads svmlight text as a stream and learns: both whole processes, less a run of the same
-process on one line (Python and Vowpal Wabbit take a while to start). Needs NumPy, SciPy, scikit-learn; vowpalwabbit is
-optional.
+scikit-learn's Perceptron.partial_fit gets all rows in one call, which is its fastest way, and is timed without
+reading. Ours takes one example at a time and is timed without reading, too (`learning_seconds`). Vowpal Wabbit reads
+its text format and learns; ours reads svmlight text as a stream and learns. Both are timed as whole processes, minus a
+run of the same process on a single line (Python and Vowpal Wabbit take a while to start). Needs NumPy, SciPy and
+scikit-learn; vowpalwabbit is optional.
 """
 import argparse
 import gzip
@@ -109,7 +109,7 @@ def sklearn_learning(rows, dense, repeats):
 
 
 def beyond_start(command_of, path, first_line, repeats):
-    """CPU seconds of command_of(path) less those of the same command on the first line alone."""
+    """CPU seconds of command_of(path) minus those of the same command on the first line alone."""
     return (best(lambda: cpu_of(command_of(path)), repeats) - best(lambda: cpu_of(command_of(first_line)), repeats))
 
 
@@ -158,7 +158,7 @@ def memory(args, folder):
     with open(path, "w") as out:
         for begin in range(0, examples, 10000):
             label = rng.integers(classes, size=10000)
-            # Zipf-like words, shifted by class so that there is something to learn, and some that are uniform.
+            # Zipf-like words, shifted by class so that there is something to learn, and some uniform words.
             common = (rng.zipf(1.3, size=(10000, 20)) + label[:, None] * 37) % words + 1
             rare = rng.integers(1, words + 1, size=(10000, 5))
             for y, row in zip(label, np.concatenate([common, rare], axis=1)):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Penalised paths and single lambdas against the peers, in one run: CPU seconds, and gaps from one common function.
+"""Penalised paths and single lambdas against the peers, in one run: CPU seconds, and duality gaps computed by one common function.
 
     structural.py --data DIR --sharelearn build/check/sharelearn [--set landsat,letter,mnist10k,mnist60k]
                   [--parts grouped,binary,multinomial,others] [--peers glmnet,adelie,liblinear,skglm,saga] [--limit SECONDS]
@@ -7,12 +7,12 @@
 grouped      l1l2 multinomial path: glmnet (type.multinomial="grouped") and adelie
 binary       l1 logistic, one class against the rest, 0.01 lambda_max, to relative gaps of 1e-2, 1e-4 and 1e-6: LIBLINEAR -s 6 and skglm
 multinomial  l1 multinomial: scikit-learn's saga at the last lambda and glmnet's path
-others       l1linf and l2sq paths (l2sq has no lambda_max: from 1 down); no peer
+others       l1linf and l2sq paths (l2sq has no lambda_max: its path starts at 1); no peer
 
-Same objective (mean logistic loss + lambda * penalty), same standardised columns, same lambdas, one thread. The bias is free; LIBLINEAR
-penalises its bias unless told otherwise, so it is run with a bias that is not (regularize_bias 0). The relative duality gap of a peer's
-solution is taken from its weights by gap() below, after the bias was fitted to them; ours is the certificate that it reports. Each peer runs in a process of its own and is cut off after
---limit CPU seconds; a ratio with a peer that was cut off is a lower bound.
+Same objective (mean logistic loss + lambda * penalty), same standardised columns, same lambdas, one thread. The bias is not
+penalised; LIBLINEAR penalises its bias by default, so it is run with regularize_bias 0. The relative duality gap of a peer's solution is
+computed from its weights by gap() below, after the bias was fitted to them; ours is the certificate in the report. Each peer runs in a
+separate process and is stopped after --limit CPU seconds; the ratio to a stopped peer is a lower bound.
 """
 import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile, warnings
 import numpy as np
@@ -84,7 +84,7 @@ def cpu():
 
 
 def limited(function, limit, *arguments):
-    """function(*arguments) in a process of its own; None if it used more than `limit` CPU seconds."""
+    """Runs function(*arguments) in a separate process; None if it used more than `limit` CPU seconds."""
     def work(pipe):
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu()) + limit, int(cpu()) + limit + 5))
         try:
@@ -113,7 +113,7 @@ def run_sharelearn(binary, x, y, penalty, loss, options):
                         "--penalty", penalty, "--scale", "none", "--threads", "1", "--quiet", "--report", report] + options, check=True)
         seconds = cpu() - start
         r = json.load(open(report))
-    stages = r["rounds"] if "--path" in options else [r]  # of a single lambda the rounds are those of induction
+    stages = r["rounds"] if "--path" in options else [r]  # for a single lambda, `rounds` are rounds of induction
     print(f"  sharelearn {penalty:7} {seconds:8.2f} CPU s   {len(stages):2} lambdas, largest certified gap {max(q['gap'] for q in stages):.1e}   "
           f"rows at the end {stages[-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
     return seconds, [q["lambda"] for q in stages]
@@ -123,7 +123,7 @@ def run_adelie(x, y, lambdas):
     import adelie
     one = np.eye(y.max() + 1)[y]
     k = one.shape[1]
-    # Its loss is divided by the classes and a group's penalty multiplied by the root of its size.
+    # adelie divides the loss by the number of classes and multiplies a group's penalty by the root of its size.
     start = cpu()
     fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas) / k ** 1.5,
                         progress_bar=False, early_exit=False, n_threads=1)
@@ -161,7 +161,7 @@ def run_saga(x, y, lam):
 
 
 def run_liblinear(x, y, lam, tolerance):
-    """Its loss is a sum times C; labels are +1 and -1; the bias is the last weight, not penalised (-R)."""
+    """LIBLINEAR's loss is a sum times C; labels are +1 and -1; the bias is the last weight, not penalised (-R)."""
     from liblinear.liblinearutil import parameter, problem, train
     sparse = __import__("scipy.sparse").sparse.csr_matrix(x.astype(np.float64))
     task = problem(np.where(y == 1, 1.0, -1.0), sparse, bias=1)
@@ -182,7 +182,7 @@ def run_skglm(x, y, lam, tolerance):
     model = lambda: GeneralizedLinearEstimator(Logistic(), L1(lam), ProxNewton(tol=tolerance, fit_intercept=True, max_iter=100))
     x = np.asfortranarray(x.astype(np.float64))
     target = np.where(y == 1, 1.0, -1.0)
-    model().fit(x[:200], target[:200])  # compiles
+    model().fit(x[:200], target[:200])  # compiles it before the timing
     start = cpu()
     fit = model().fit(x, target)
     return cpu() - start, np.ravel(fit.coef_), float(np.ravel(fit.intercept_)[0]), 1
@@ -213,7 +213,7 @@ def grouped(a, x, y, peers):
 
 
 def binary(a, x, y, peers):
-    """For each gap: our time to it, and that of each peer with the loosest of its tolerances that gets there."""
+    """For each gap: our time to reach it, and the time of each peer with its loosest tolerance that reaches it."""
     one = (y == 0).astype(int)
     xd = x.astype(float)
     lam = 0.01 * np.abs(xd.T @ (one - one.mean())).max() / len(one)

@@ -12,10 +12,10 @@ namespace sharelearn {
 namespace {
 
 constexpr Index kFirstLook = 20;  // steps
-/// Of the comparators: late regrets are small beside the losses they are differences of.
+/// For the comparators: late regrets are small compared with the losses whose differences they are.
 constexpr double kTolerance = 1e-4, kSmoothing = 0.01;
 
-/// The row of the data an example of step t is.
+/// The row of the data that belongs to an example of step t.
 Index row_of(const MultiOutputData& data, const OnlineExample& example, Index t) {
   return data.own_rows() ? data.task_begin[to_size(example.output)] + t : t;
 }
@@ -43,7 +43,7 @@ Grid<double> select_rows(const Grid<double>& all, std::span<const Index> rows) {
   return out;
 }
 
-/// What the levels suffered so far and the scores they were charged on top of.
+/// The losses of the levels so far, and the scores of the levels above them.
 class Ledger {
  public:
   Ledger(const MultiOutputData& data, Index levels)
@@ -57,7 +57,7 @@ class Ledger {
     for (Index l = 0; l < cascade.levels(); ++l) {
       suffered_[to_size(l)] += cascade.last_loss(l) + penalty_[to_size(l)];
       penalty_[to_size(l)] = cascade.penalty(l);
-      if (l == 0) continue;  // nothing stands above the first level
+      if (l == 0) continue;  // there is no level above the first
       for (const OnlineExample& example : examples) {
         const auto scores = cascade.scores(example.column, example.value, l);
         const Index row = row_of(data_, example, t);
@@ -78,7 +78,7 @@ class Ledger {
   std::vector<Grid<double>> above_;
 };
 
-/// The best fixed increments for the examples of the first steps.
+/// The best fixed increments for the examples of the first steps, known in hindsight.
 class Hindsight {
  public:
   Hindsight(const MultiOutputData& all, const CascadeOptions& options, Index steps, Context& context)
@@ -86,10 +86,10 @@ class Hindsight {
         data_(sharelearn::select_rows(all, rows_)),
         options_(options),
         context_{context.threads, silent_monitor(), context.seed},
-        rows_a_step_(static_cast<double>(rows_.size()) / static_cast<double>(steps)) {
+        rows_per_step_(static_cast<double>(rows_.size()) / static_cast<double>(steps)) {
     data_.weights.assign(rows_.size(), 1 / static_cast<double>(rows_.size()));
-    // A step adds up its examples; the batch loss is their mean.
-    for (double& phi : options_.phi) phi /= rows_a_step_;
+    // A step's loss is the sum over its examples; the batch loss is their mean.
+    for (double& phi : options_.phi) phi /= rows_per_step_;
     options_.smoothing = kSmoothing;
     options_.tolerance = kTolerance;
     exact_ = make_loss(data_, options_.loss, 0);
@@ -98,10 +98,10 @@ class Hindsight {
   Grid<double> no_scores() const { return Grid<double>(data_.rows(), data_.score_columns()); }
   Grid<double> scores_of(const Grid<double>& by_all_rows) const { return select_rows(by_all_rows, rows_); }
 
-  /// Loss and penalty a step of the level's optimum on top of `scores`, to which its own are added.
+  /// Loss and penalty per step of the level's optimum on top of `scores`; adds the optimum's scores to them.
   double add_best(Index level, Grid<double>& scores) {
     const CascadeLevel best = fit_level(data_, options_, level, scores, context_);
-    return rows_a_step_ * (evaluate(*exact_, scores, nullptr, context_.threads) + best.report.penalty);
+    return rows_per_step_ * (evaluate(*exact_, scores, nullptr, context_.threads) + best.report.penalty);
   }
 
  private:
@@ -109,8 +109,8 @@ class Hindsight {
   MultiOutputData data_;
   CascadeOptions options_;
   Context context_;
-  double rows_a_step_;
-  std::unique_ptr<Loss> exact_;  ///< hinges unsmoothed
+  double rows_per_step_;
+  std::unique_ptr<Loss> exact_;  ///< without smoothing of hinges
 };
 
 RegretPoint regret_at(const MultiOutputData& data, const CascadeOptions& options, const Ledger& ledger,

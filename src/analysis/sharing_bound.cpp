@@ -22,7 +22,7 @@ double entry(const std::vector<double>& v, std::size_t i) {
   return i < v.size() ? v[i] : 0;
 }
 
-/// Coordinates phi is looked at: the example's own, or all where phi of 0 is not 0.
+/// Coordinates at which phi is evaluated: those of the example, or all if phi of 0 is not 0.
 std::vector<std::pair<Index, double>> coordinates(const SharingModel& model, const ExampleView& x) {
   std::vector<std::pair<Index, double>> list;
   if (!model.options.map.sparse() && model.sets.any_shared()) {

@@ -1,4 +1,4 @@
-// Keeps what the chunks of a file were parsed to until all are there.
+// Keeps the parsed chunks of a file until all of them are read.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace sharelearn {
 
-/// Copies of arrays in large blocks: few allocations.
+/// Keeps copies of arrays in large blocks, with few allocations.
 template <class T>
 class Arena {
  public:
-  /// Copies `items`; the copy stays where it is as long as the arena lives.
+  /// Copies `items`. The copy stays at its address as long as the arena lives.
   std::span<T> keep(std::span<const T> items) {
     if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < items.size()) {
       reserve_large(blocks_.emplace_back(), std::max(kBlockItems, items.size()));

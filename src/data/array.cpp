@@ -12,6 +12,7 @@
 #include "data/place_rows.hpp"
 #include "data/readers.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -28,13 +29,13 @@ T load(const char* p, bool big_endian) {
   return value;
 }
 
-/// A number of IEEE 754's binary16, as numpy's float16 is stored.
+/// A number in IEEE 754 binary16, the format of numpy's float16.
 struct Half {
   std::uint16_t bits;
   operator float() const {
     const int exponent = bits >> 10 & 0x1F;
     const auto fraction = static_cast<float>(bits & 0x3FF);
-    float size = std::ldexp(fraction, -24);  // zero and the subnormal numbers
+    float size = std::ldexp(fraction, -24);  // zero and subnormal numbers
     if (exponent == 0x1F) {
       size = fraction == 0 ? HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
     } else if (exponent > 0) {
@@ -44,7 +45,7 @@ struct Half {
   }
 };
 
-/// Calls use(T{}) with the type of the layout's numbers.
+/// Calls use(T{}) with the element type T of the layout.
 template <class Use>
 void with_type(const ArrayLayout& layout, const Use& use) {
   const bool is_signed = layout.kind == ElementKind::signed_integer;
@@ -84,7 +85,7 @@ void convert(const ArrayLayout& layout, const char* bytes, Index count, float* o
   });
 }
 
-/// The element at `number` (in the file's order) as label text.
+/// The element at `p` as label text.
 std::string label_text(const ArrayLayout& layout, const char* p) {
   std::string text;
   if (layout.kind == ElementKind::bytes) {
@@ -122,7 +123,7 @@ std::string label_text(const ArrayLayout& layout, const char* p) {
   return text;
 }
 
-/// Position, in elements, of row `row` and column `column` (counted in C's order of the other indices).
+/// Position, in elements, of the entry (row, column). `column` counts all other indices in C order.
 Index element_at(const ArrayLayout& layout, Index row, Index column) {
   if (!layout.by_columns) return row * layout.columns() + column;
   Index position = 0, weight = layout.rows() * layout.columns();
@@ -159,7 +160,7 @@ void read_by_columns(const ByteSource& source, const ArrayLayout& layout, DenseM
   });
 }
 
-/// Fills what is missing, or throws for the first row that holds what may not be there.
+/// Fills missing values, or throws for the first row with a value that is not allowed.
 void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, ThreadPool& threads) {
   Index bad_row = x.rows(), bad_column = 0;
   bool has_missing = false;
@@ -210,6 +211,9 @@ void check_size(const ByteSource& source, const ArrayLayout& layout) {
 DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Missing missing,
                         ThreadPool& threads) {
   if (layout.is_text()) throw InputError(fmt::format("'{}': expected numbers, found text", source.name()));
+  require_memory(
+      DenseMatrix::bytes(layout.rows(), layout.columns()),
+      fmt::format("'{}' with {} rows and {} columns", source.name(), layout.rows(), layout.columns()));
   DenseMatrix x(layout.rows(), layout.columns());
   if (layout.by_columns) {
     read_by_columns(source, layout, x, threads);

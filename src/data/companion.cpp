@@ -34,7 +34,7 @@ std::string companion_file(const std::string& path, const ReadOptions& options,
 
 namespace {
 
-/// A label a line; blank lines and comments are passed over.
+/// One label per line; blank lines and comments are skipped.
 LabelColumn read_label_lines(const ByteSource& source) {
   LabelCollector labels;
   ByteBuffer buffer;
@@ -59,7 +59,7 @@ LabelColumn read_label_file(const std::string& path, const ReadOptions& options)
   if (!looks_like_idx(head) && !looks_like_npy(head)) return read_label_lines(source);
   const ArrayLayout layout = looks_like_idx(head) ? idx_layout(source) : npy_layout(source);
   if (layout.columns() != 1) {
-    throw InputError(fmt::format("'{}': expected one label a row, found {} dimensions", source.name(),
+    throw InputError(fmt::format("'{}': expected one label per row, found {} dimensions", source.name(),
                                  layout.shape.size()));
   }
   return read_labels(source, layout);

@@ -30,7 +30,8 @@ bool ends_field(const char* p, char separator) {
   return at_line_end(p) || *p == separator || (separator == ' ' && *p == '\t');
 }
 
-/// The separator that occurs most often outside quotes; blanks if there is none of the others.
+/// The separator (comma, semicolon or tab) that occurs most often outside quotes; a blank if none of them
+/// occurs.
 char detect_separator(const char* line) {
   constexpr std::array<char, 3> candidates = {',', ';', '\t'};
   std::array<Index, 3> count{};
@@ -53,12 +54,13 @@ std::optional<Index> as_number(const std::string& text) {
   return value;
 }
 
-/// Finds the columns the options speak of.
+/// Finds the columns that the options refer to.
 class ColumnFinder {
  public:
   ColumnFinder(const ByteSource& source, const std::vector<Field>& first) : source_(source), first_(first) {}
 
-  /// By name if the first line has it, else by number. `named` tells whether it was by name.
+  /// Finds a column by name if the first line contains it, else by number. `named` tells whether it was found
+  /// by name.
   Index find(const std::string& wanted, const char* what, bool& named) const {
     const auto has_name = [&](const Field& field) { return field.text == wanted && is_text(field); };
     const auto found = std::find_if(first_.begin(), first_.end(), has_name);
@@ -74,11 +76,20 @@ class ColumnFinder {
     }
     const auto number = as_number(wanted);
     if (number && *number >= 0 && *number < static_cast<Index>(first_.size())) return *number;
-    throw InputError(fmt::format("{}: there is no {} column '{}'; expected {}", source_.name(), what, wanted,
-                                 number ? fmt::format("a number from 0 to {}", first_.size() - 1) : names()));
+    throw InputError(
+        fmt::format("{}: there is no {} column '{}'{}", source_.name(), what, wanted,
+                    number ? fmt::format("; expected a number from 0 to {}", first_.size() - 1)
+                    : has_no_header()
+                        ? fmt::format(": the file has no header line; give the column's number, from 0 to {}",
+                                      first_.size() - 1)
+                        : "; expected " + names()));
   }
 
  private:
+  /// A line with a number among its fields is a row, not a header.
+  bool has_no_header() const {
+    return !std::all_of(first_.begin(), first_.end(), [](const Field& field) { return is_text(field); });
+  }
   std::string names() const {
     std::vector<std::string> texts;
     for (const Field& field : first_) texts.push_back(field.text);
@@ -98,12 +109,12 @@ void give_role(Layout& layout, Index column, Role role, const ByteSource& source
   place = role;
 }
 
-/// Columns of numbers, wherever the file has what it should.
+/// Whether columns of this role must hold numbers.
 bool holds_numbers(Role role) {
   return role == Role::feature || role == Role::weight;
 }
 
-/// True if the first line's features are just the names, in any order.
+/// True if the features of the first line are exactly these names, in any order.
 bool holds_names(const Layout& layout, const std::vector<Field>& first, std::vector<std::string> names) {
   std::vector<std::string> found;
   for (std::size_t c = 0; c < first.size(); ++c) {
@@ -114,9 +125,9 @@ bool holds_names(const Layout& layout, const std::vector<Field>& first, std::vec
   return !names.empty() && found == names;
 }
 
-/// True if the first line names the columns: a column of numbers, as far as the second line tells, begins
-/// with text. A line with numbers among its features is no header for the text among them: that is a row with
-/// a bad value, which must not pass for one.
+/// True if the first line is a header: a column that should hold numbers, by its role or by the second line,
+/// begins with text. If some features of the first line are numbers, text among its features is not a header:
+/// the line is a row with a bad value and must be reported as such.
 bool has_header(const Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second) {
   bool any_text = false, any_number = false;
   for (std::size_t c = 0; c < first.size(); ++c) {
@@ -131,9 +142,9 @@ bool has_header(const Layout& layout, const std::vector<Field>& first, const std
   return any_text && !any_number;
 }
 
-/// The last column that has no other use holds the labels. But where data is to be predicted, a file with
-/// just the model's columns has none: just their names where both have names, else as many. Nor has a file
-/// of a single column.
+/// By default the last column without another role holds the labels. There are no labels in data to be
+/// predicted that has exactly the model's columns: the same names if both have names, else the same number of
+/// columns. A file with a single column has no labels either.
 void assign_last_label(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
                        bool named, const ReadOptions& options) {
   const auto features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
@@ -146,7 +157,7 @@ void assign_last_label(Layout& layout, const std::vector<Field>& first, const st
   if (as_many && (features == 1 || !both_have_names)) *last = Role::feature;
 }
 
-/// Gives the columns their roles; returns whether a column was found by its name.
+/// Assigns the columns their roles. Returns whether a column was found by its name.
 bool assign_roles(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
                   const ReadOptions& options, const ByteSource& source) {
   const ColumnFinder finder(source, first);
@@ -169,7 +180,7 @@ bool assign_roles(Layout& layout, const std::vector<Field>& first, const std::ve
   return named;
 }
 
-/// The first lines that hold rows, at most two.
+/// The first lines that hold rows, two at most.
 std::vector<const char*> first_rows(const TextChunk& chunk) {
   std::vector<const char*> lines;
   const char* p = chunk.begin;
@@ -190,7 +201,7 @@ Field read_field(const char*& p, char separator) {
   if (*p == '"') {
     ++p;
     while (*p != '\n' && (*p != '"' || p[1] == '"')) {
-      if (*p == '"') ++p;  // a doubled quote stands for one
+      if (*p == '"') ++p;  // a doubled quote stands for one quote
       field.text += *p++;
     }
     if (*p == '\n') {

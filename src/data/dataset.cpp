@@ -38,7 +38,7 @@ std::unordered_map<std::string, std::int32_t> positions(const std::vector<std::s
   return result;
 }
 
-/// Names that occur, in the product's order.
+/// The names that occur, in class order.
 std::vector<std::string> names_in_use(const LabelColumn& labels) {
   std::vector<char> used(labels.names.size(), 0);
   for (const std::int32_t id : labels.id) {
@@ -91,7 +91,8 @@ bool is_number_up_to_0(const std::string& text) {
   return as_number(text).value_or(1) <= 0;
 }
 
-/// What a label must be that a model's tasks have not met: the one that is missing, on its side of the other.
+/// Adds a label to the tasks of a model that has seen only one of its two labels so far. The new label must
+/// sort on the right side of the known one; otherwise throws InputError.
 TaskLabels completed(const TaskLabels& known, const std::string& value, const Dataset& data) {
   TaskLabels both = known;
   (known.negative.empty() ? both.negative : both.positive) = value;
@@ -126,7 +127,7 @@ TaskLabels labels_of_tasks(const Dataset& data, TaskLabels known) {
   return known;
 }
 
-/// In the product's order.
+/// The names in class order.
 std::vector<std::string> sorted(const std::set<std::string>& names) {
   std::vector<std::string> result(names.begin(), names.end());
   sort_labels(result);
@@ -157,15 +158,16 @@ Tasks tasks_with_own_rows(const Dataset& data, const std::vector<std::string>* k
   }
   tasks.unknown = sorted(unknown);
   if (!any_known && !tasks.unknown.empty()) {
-    throw InputError(fmt::format("{}: the model knows none of the tasks, '{}' for example", data.source,
-                                 tasks.unknown.front()));
+    throw InputError(
+        fmt::format("{}: the model was learned from other tasks; it does not have '{}', for example",
+                    data.source, tasks.unknown.front()));
   }
   return tasks;
 }
 
 using Places = std::unordered_map<std::string_view, Index>;
 
-/// Where each of `names`, which are those of `whose`, stands. Throws InputError if one stands twice.
+/// Position of each of `names`, which belong to `whose`. Throws InputError if a name occurs twice.
 Places places_of(const std::vector<std::string>& names, const std::string& whose) {
   Places place;
   for (std::size_t j = 0; j < names.size(); ++j) {
@@ -178,7 +180,7 @@ Places places_of(const std::vector<std::string>& names, const std::string& whose
   return place;
 }
 
-/// Those of `names` that have no place.
+/// The names that have no position in `place`.
 std::vector<std::string> names_without(const Places& place, const std::vector<std::string>& names) {
   std::vector<std::string> result;
   std::copy_if(names.begin(), names.end(), std::back_inserter(result),
@@ -206,10 +208,10 @@ void check_names(const Dataset& data, const Places& at_hand, const std::vector<s
       data.source, columns(more), whose));
 }
 
-/// Weights beyond this sum may overflow in a sum of squared errors.
+/// If the weights sum to more than this, a sum of squared errors may overflow.
 constexpr double kLargestSum = 1e100;
 
-/// The sum of weights that can be used.
+/// The sum of the weights. Throws InputError if the weights cannot be used.
 double checked_sum(std::span<const double> weights, const std::string& source) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0) || !std::isfinite(weights[i])) {
@@ -270,6 +272,7 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
   result.label = select_labels(data.label, rows);
   result.task = select_labels(data.task, rows);
   result.source = data.source;
+  result.image_width = data.image_width;
   if (!data.weight.empty()) {
     for (const Index row : rows) result.weight.push_back(data.weight[static_cast<std::size_t>(row)]);
   }

@@ -18,7 +18,7 @@ constexpr Index kUnpackedBytes = Index{1} << 20;
 constexpr int kGzipWindow = 15 + 16;  // zlib's code for "gzip header and trailer"
 constexpr int kRawWindow = -15;
 
-/// zlib's state with an end.
+/// Owns the state of zlib and frees it.
 class Inflater {
  public:
   explicit Inflater(int window) {
@@ -32,7 +32,7 @@ class Inflater {
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes));
     stream.avail_in = static_cast<uInt>(count);
   }
-  /// Unpacks into at most `count` bytes of `out`; returns zlib's code.
+  /// Unpacks at most `count` bytes to `out`. Returns zlib's code.
   int unpack(ByteBuffer& out, Index count) {
     stream.next_out = reinterpret_cast<Bytef*>(out.room(count));
     stream.avail_out = static_cast<uInt>(count);
@@ -49,7 +49,7 @@ class Inflater {
                                stream.msg != nullptr ? stream.msg : "unknown fault"));
 }
 
-/// Packed bytes as they come.
+/// The packed bytes, read piece by piece.
 class Packed {
  public:
   Packed(std::string_view head, const ReadMore& read_more) : read_more_(read_more), bytes_(kPackedBytes) {
@@ -85,7 +85,7 @@ void gunzip(std::string_view head, const ReadMore& read_more, const std::string&
   Inflater inflater(kGzipWindow);
   inflater.feed(packed.data(), packed.count());
   bool member_ended = false;
-  bool output_full = false;  // more may come without more input
+  bool output_full = false;  // zlib may give more output without more input
   for (;;) {
     if (inflater.stream.avail_in == 0 && !output_full) {
       packed.refill();

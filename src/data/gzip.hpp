@@ -1,4 +1,4 @@
-// Unpacking gzip, of one or several members.
+// Unpacks gzip data of one or several members.
 #pragma once
 
 #include <functional>
@@ -11,20 +11,20 @@ namespace sharelearn {
 
 bool is_gzip(std::string_view head);
 
-/// True if another member begins with the byte behind one; zeros pad some archives and end the data. Throws
-/// InputError for anything else.
+/// Decides by the byte after a gzip member whether another member begins: true if it does; false for a zero,
+/// since some archives are padded with zeros, which end the data. Throws InputError for any other byte.
 bool begins_gzip_member(unsigned char next, const std::string& name);
 
-/// Gives up to `count` further bytes; fewer only at the end.
+/// Gives up to `count` further bytes. It gives fewer only at the end.
 using ReadMore = std::function<Index(char* out, Index count)>;
 
-/// Unpacks `head` and what follows it to `out`, at most `max_bytes`. Throws InputError for cut off or corrupt
-/// data.
+/// Unpacks `head` and the bytes that follow it to `out`, at most `max_bytes`. Throws InputError for truncated
+/// or corrupt data.
 void gunzip(std::string_view head, const ReadMore& read_more, const std::string& name, Index max_bytes,
             ByteBuffer& out);
 
-/// Unpacks a raw deflate stream (of a zip archive) to at most `size` bytes; false if it is damaged, cut off
-/// or gives more.
+/// Unpacks a raw deflate stream (of a zip archive) to at most `size` bytes. False if it is damaged, truncated
+/// or larger.
 bool inflate_raw(std::string_view packed, Index size, ByteBuffer& out);
 
 }  // namespace sharelearn

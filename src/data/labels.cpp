@@ -28,7 +28,7 @@ std::string canonical_entry(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view magnitude = text.substr(plus || negative ? 1 : 0);
   if (all_digits(magnitude)) return canonical_integer(negative, magnitude);
-  // Text such as "infinity" or "e5" is no number here: numbers begin with a digit or a point.
+  // Text such as "infinity" or "e5" is not a number here: numbers begin with a digit or a point.
   if (magnitude.empty() || !(magnitude[0] == '.' || all_digits(magnitude.substr(0, 1)))) {
     return std::string(text);
   }

@@ -11,7 +11,7 @@ namespace sharelearn {
 
 struct LineReader::State {
   LineReaderOptions options;
-  std::string text;  ///< the line with its end and padding
+  std::string text;  ///< the line with a line end and padding
   std::unordered_map<std::string, Index, text::Hash, std::equal_to<>> column_of;
   std::vector<std::pair<Index, float>> unsorted;
   Index columns = 0;
@@ -21,7 +21,7 @@ struct LineReader::State {
   Index column_named(std::string_view name);
 };
 
-/// -1: a name that is passed over.
+/// The column of a name; -1: the name is skipped.
 Index LineReader::State::column_named(std::string_view name) {
   if (options.column_of) return options.column_of(name);
   const auto known = column_of.find(name);
@@ -36,7 +36,7 @@ text::LineFault LineReader::State::read_named_feature(const char*& p) {
   const char* const begin = p;
   const char* const end = text::token_end(p);
   const char* colon = end;
-  while (colon > begin && *colon != ':') --colon;  // the last one: names may hold others
+  while (colon > begin && *colon != ':') --colon;  // the last colon: a name may contain colons
   const bool has_value = *colon == ':';
   const std::string_view name(begin, static_cast<std::size_t>((has_value ? colon : end) - begin));
   if (name.empty()) return {text::Fault::name_empty, begin};

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr std::size_t kLongestLine = std::size_t{1} << 28;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr int kWaitMilliseconds = 200;  // between two looks at whether the reading was cancelled
+constexpr int kWaitMilliseconds = 200;  // interval between checks for cancellation
 
 ByteBuffer copy_of(std::string_view text) {
   ByteBuffer bytes;
@@ -31,7 +31,7 @@ ByteBuffer copy_of(std::string_view text) {
   return bytes;
 }
 
-/// The first line that is neither blank nor a comment, without its end; empty where there is none.
+/// The first line that is neither blank nor a comment, without its line end; empty if there is none.
 std::string_view first_content(std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -42,7 +42,7 @@ std::string_view first_content(std::string_view text) {
   return {};
 }
 
-/// A label without features is svmlight, too, but tells less than a line of CSV.
+/// A label without features is valid svmlight too, but it is weaker evidence than a line of CSV.
 bool is_lone_word(std::string_view line) {
   const std::size_t end = line.find_first_of(" \t\r,;");
   return end == std::string_view::npos || line.find_first_not_of(" \t\r", end) == std::string_view::npos;
@@ -50,7 +50,8 @@ bool is_lone_word(std::string_view line) {
 
 }  // namespace
 
-/// Bytes of the file, unpacked if it is gzip. read() gives what is there, so that a pipe is answered at once.
+/// The bytes of the file, unpacked if it is gzip. Each read takes what is available, so a pipe is answered at
+/// once.
 struct LineSource::Input {
   std::string path, name;
   const Monitor& monitor;
@@ -72,13 +73,13 @@ struct LineSource::Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  /// True for a file that can be read again under its name.
+  /// True for a file that can be opened again by its name.
   bool reopens() const {
     struct stat status {};
     return path != "-" && ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   }
 
-  /// Waits for input; false once the reading was cancelled.
+  /// Waits for input. False once reading was cancelled.
   bool wait() const {
     pollfd input{file, POLLIN, 0};
     while (!monitor.cancelled()) {
@@ -88,7 +89,7 @@ struct LineSource::Input {
     return false;
   }
 
-  /// Reads to raw[have] and behind; returns how much came.
+  /// Reads into raw[have] and after it. Returns the number of bytes read.
   std::size_t read_raw(std::size_t have) {
     for (;;) {
       const ssize_t got = wait() ? ::read(file, raw.data() + have, raw.size() - have) : 0;
@@ -98,7 +99,8 @@ struct LineSource::Input {
     }
   }
 
-  /// Looks at the first bytes read and returns how many there are; a pipe may give gzip's two one by one.
+  /// Detects gzip from the first bytes and returns how many bytes there are. A pipe may give the two bytes of
+  /// gzip's mark one by one.
   std::size_t start(std::size_t got) {
     started = true;
     if (got == 1 && raw[0] == 0x1f) got += read_raw(1);
@@ -107,7 +109,7 @@ struct LineSource::Input {
     return got;
   }
 
-  /// Appends what comes next; false at the end.
+  /// Appends the next bytes; false at the end.
   bool append(std::string& out) {
     std::size_t got = read_raw(0);
     if (!started) got = start(got);
@@ -128,7 +130,7 @@ struct LineSource::Input {
     unpacker.next_in = raw.data();
     unpacker.avail_in = static_cast<uInt>(got);
     unpacker.avail_out = 1;
-    // A full output buffer may leave more behind even where all input is taken.
+    // When the output buffer is full, zlib may hold more output even after it has taken all input.
     while (unpacker.avail_in > 0 || unpacker.avail_out == 0) {
       if (between_ && (padding_ || unpacker.avail_in == 0)) break;
       if (between_) {
@@ -174,7 +176,7 @@ bool LineSource::fill() {
   return !ended_;
 }
 
-// The mark may come in pieces, as all of a pipe.
+// The byte order mark may arrive in pieces, like any data of a pipe.
 void LineSource::pass_mark() {
   begun_ = true;
   while (!ended_ && buffer_.size() < kByteOrderMark.size() && kByteOrderMark.starts_with(buffer_)) {
@@ -183,7 +185,8 @@ void LineSource::pass_mark() {
   if (buffer_.starts_with(kByteOrderMark)) begin_ = searched_ = kByteOrderMark.size();
 }
 
-/// What was read and not given yet: whole lines, or all of it where more would tell nothing new.
+/// Text that was read but not given out yet: whole lines only, or all of it at the end of the input or once a
+/// whole chunk is there.
 std::string_view LineSource::ahead() const {
   const std::string_view text = std::string_view(buffer_).substr(begin_, kChunkBytes);
   if (ended_ || text.size() == kChunkBytes) return text;
@@ -198,7 +201,7 @@ std::string_view LineSource::first_line() {
 
 Format LineSource::format(bool at_once) {
   if (first_line().empty()) return Format::svmlight;
-  // A line of svmlight decides; what may be CSV is looked at again as it grows, each time twice as much.
+  // One line of svmlight decides. Text that may be CSV is examined again each time its size has doubled.
   for (std::size_t looked_at = 0;; fill()) {
     const std::string_view text = ahead();
     if (text.size() < 2 * looked_at && !ended_) continue;
@@ -231,7 +234,7 @@ bool LineSource::next(std::string_view& line) {
   while (!has_line()) {
     if (!fill()) break;
   }
-  if (monitor_.cancelled()) return false;  // what was read last may be half a line
+  if (monitor_.cancelled()) return false;  // the last bytes read may be half a line
   const std::size_t end = std::min(buffer_.find('\n', searched_), buffer_.size());
   if (end == buffer_.size() && begin_ >= buffer_.size()) return false;
   line = std::string_view(buffer_).substr(begin_, end - begin_);

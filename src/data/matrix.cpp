@@ -61,7 +61,7 @@ DenseMatrix select_dense(DenseView x, std::span<const Index> rows) {
 }
 
 SparseMatrix select_sparse(const SparseMatrix& x, std::span<const Index> rows) {
-  // Positions of each old row among the new ones (a row may be asked for more than once).
+  // Positions of each old row among the new ones (a row may be selected more than once).
   std::vector<Index> start(static_cast<std::size_t>(x.rows) + 1, 0);
   for (const Index row : rows) ++start[static_cast<std::size_t>(row) + 1];
   for (std::size_t i = 1; i < start.size(); ++i) start[i] += start[i - 1];

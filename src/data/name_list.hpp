@@ -1,4 +1,4 @@
-// Names of columns in a message.
+// Lists of column names for messages.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace sharelearn {
 
-/// 'a', 'b', and so on; of many the first.
+/// 'a', 'b', and so on; only the first of many.
 inline std::string quoted_list(const std::vector<std::string>& names) {
   constexpr std::size_t most = 12;
   std::string list;

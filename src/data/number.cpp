@@ -13,7 +13,7 @@ bool belongs_to_number(char c) {
   return (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || (lower >= 'a' && lower <= 'z');
 }
 
-/// from_chars does not say which way a number left the range of double.
+/// from_chars reports a number outside the range of double, but not whether it is too small or too large.
 bool is_tiny(std::string_view digits) {
   const std::size_t exponent = digits.find_first_of("eE");
   if (exponent != std::string_view::npos) return digits.substr(exponent + 1, 1) == "-";
@@ -45,8 +45,8 @@ const char* parse_float_slowly(const char* p, float& value) {
   double wide = 0;
   const char* const end = parse_double(p, wide);
   if (end == nullptr) return nullptr;
-  // Beyond the range of float the conversion itself would be undefined; the largest float takes what is
-  // nearer to it than to the next power of two.
+  // Converting a double beyond the range of float would be undefined behaviour. Values nearer to the largest
+  // float than to the next power of two become the largest float.
   constexpr float largest = std::numeric_limits<float>::max();
   constexpr double halfway = 0x1.ffffffp127;
   const double magnitude = std::abs(wide);

@@ -1,5 +1,6 @@
-// Numbers from text, eight digits at a time. The text must end in '\n' (or another character that belongs to
-// no number) and be followed by kTextPadding readable bytes, so that nothing here looks for an end.
+// Reads numbers from text, eight digits at a time. The text must end in '\n' (or another
+// character that cannot be part of a number) and be followed by kTextPadding readable bytes, so these
+// functions need no end pointer.
 #pragma once
 
 #include <array>
@@ -17,14 +18,14 @@ inline constexpr std::array<double, 23> kPowersOfTen = {1e0,  1e1,  1e2,  1e3,  
 inline constexpr std::array<std::uint64_t, 9> kIntegerPowersOfTen = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
 
-/// The digits, up to eight, that text begins with.
+/// The digits, up to eight, at the start of a text.
 struct Digits {
   std::uint64_t value;
   unsigned count;
 };
 
-/// Eight characters at once: a byte minus '0' is above 9 where there is no digit; the digits before the first
-/// such byte are shifted to the top and combined by three multiplications (pairs, fours, eights).
+/// Reads eight characters at once. A byte minus '0' is above 9 where there is no digit. The digits before the
+/// first such byte are shifted to the top and combined by three multiplications (pairs, fours, eights).
 inline Digits leading_digits(const char* p) {
   std::uint64_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);
@@ -41,15 +42,16 @@ inline Digits leading_digits(const char* p) {
   return {value, count};
 }
 
-/// A number of any length and form, "inf" and "nan" included. Returns where it ends, nullptr if there is
-/// none.
+/// Reads a number of any length and form, including "inf" and "nan". Returns its end, or nullptr if there is
+/// no number.
 const char* parse_double(const char* p, double& value);
 
-/// As parse_double, and then to the nearest float.
+/// As parse_double, then rounds to the nearest float.
 const char* parse_float_slowly(const char* p, float& value);
 
-/// True if rounding `wide`, which may be off by a few units of its last place, to float gives what rounding
-/// the exact value would: it is no subnormal or huge float, and not beside the middle of two floats.
+/// `wide` may be wrong by a few units in its last place. True if rounding it to float gives the same result
+/// as rounding the exact value: the float is neither subnormal nor huge, and `wide` is not next to the
+/// midpoint of two floats.
 inline bool rounds_safely(double wide) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(wide);
   const std::uint64_t below = bits & 0x1FFFFFFFu;
@@ -60,14 +62,15 @@ inline bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// Decimal text to the float nearest to the nearest double. Returns where the number ends, nullptr if there
-/// is none. Up to 18 digits, 16 of them on a side of the point, take the fast way: mantissa / 10^e, one or
-/// two roundings.
+/// Decimal text to the float nearest to the nearest double. Returns the end of the number, or nullptr if
+/// there is none. Up to 18 digits, with at most 16 on one side of the point, take the fast path: mantissa /
+/// 10^e, with one or two roundings.
 inline const char* parse_float(const char* p, float& value) {
   const char* const begin = p;
   const bool negative = *p == '-';
   p += (negative || *p == '+') ? 1 : 0;
-  // "0.25" is common enough to guess: the processor need not wait for the count of digits before it goes on.
+  // "0.25" is common enough to guess: the processor need not wait for the count of digits before it
+  // continues.
   const bool one_digit = is_digit(p[0]) && p[1] == '.';
   const Digits whole = one_digit ? Digits{static_cast<std::uint64_t>(p[0] - '0'), 1} : leading_digits(p);
   p += whole.count;

@@ -1,4 +1,4 @@
-// Rows in memory to columns of the matrix.
+// Copies rows in memory to columns of the matrix.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace sharelearn {
 
-/// Writes `rows` rows of x.cols() values each to x from row `first` on; a tile of both stays in the first
-/// cache.
+/// Writes `rows` rows of x.cols() values each to x, from row `first` on. It works in tiles that stay in the
+/// first-level cache.
 inline void place_rows(const float* values, Index rows, Index first, DenseMatrix& x) {
   constexpr Index tile_rows = 16, tile_columns = 64;
   const Index columns = x.cols();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index kLinesLookedAt = 50;
 
-/// True if `token` is index:value.
+/// True if the text at `p` is index:value.
 bool is_feature(const char* p) {
   const text::Digits index = text::leading_digits(p);
   p += index.count;
@@ -24,7 +24,7 @@ bool is_feature(const char* p) {
   return p != nullptr && text::ends_token(*p);
 }
 
-/// The first or second token of an svmlight line is a feature, or qid:.
+/// True if the first or second token of the line is a feature or qid:.
 bool looks_like_svmlight_line(const char* p) {
   for (int token = 0; token < 2; ++token) {
     p = text::skip_blanks(p);
@@ -35,8 +35,8 @@ bool looks_like_svmlight_line(const char* p) {
   return false;
 }
 
-/// A line that only svmlight could mean, though something may be wrong with it: every word after the first
-/// has a colon.
+/// True for a line that can only be meant as svmlight, even if it has a fault: every word after the first has
+/// a colon.
 bool is_meant_as_svmlight_line(const char* p) {
   p = text::token_end(text::skip_blanks(p));
   bool has_colon = false;
@@ -49,7 +49,7 @@ bool is_meant_as_svmlight_line(const char* p) {
   return has_colon;
 }
 
-/// One line is svmlight as it should be, or all that hold something are meant so.
+/// True if one line is correct svmlight, or if all lines with content are meant as svmlight.
 bool looks_like_svmlight(const ByteSource& source) {
   ByteBuffer buffer;
   const TextChunk chunk = load_chunk(source, 0, buffer);
@@ -68,7 +68,7 @@ bool looks_like_svmlight(const ByteSource& source) {
   return any_meant && all_meant;
 }
 
-/// Lines that end in a carriage return alone would all be one.
+/// Lines that end in a carriage return alone would be read as a single line.
 void check_line_ends(const ByteSource& source) {
   const std::string head = source.head(4096);
   const std::size_t first = head.find('\r');
@@ -79,7 +79,7 @@ void check_line_ends(const ByteSource& source) {
                   source.name()));
 }
 
-/// An option that a format has no use for, and why.
+/// An option that a format does not support, and why.
 struct Unused {
   Format format;
   const char* format_name;

@@ -1,5 +1,5 @@
-// CSV to dense columns. Chunks of lines are parsed in parallel to rows of floats, which are then turned into
-// columns tile by tile. Memory: 4 bytes a value twice.
+// Reads CSV to dense columns. Chunks of lines are parsed in parallel to rows of floats, which are then
+// transposed to columns tile by tile. Memory: twice 4 bytes per value.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -23,9 +23,10 @@ using csv::Layout;
 using csv::Role;
 
 constexpr const char* kHowToNameColumns =
-    " (numbers beside it make this line a row; if it is a header, name a column of it, as by `label-column`)";
+    " (this line holds numbers, too, and is read as a row; if it is a header, give a name in it to "
+    "`label-column`)";
 
-/// What a chunk holds.
+/// The content of a chunk.
 struct Part {
   std::span<float> values;  ///< row after row
   LabelCollector label, task;
@@ -34,7 +35,7 @@ struct Part {
   bool has_missing = false;
 };
 
-/// Memory of one worker, used for chunk after chunk.
+/// Memory of one worker, reused from chunk to chunk.
 struct Scratch {
   ByteBuffer text;
   std::vector<float> values;
@@ -100,8 +101,8 @@ class ChunkParser {
     return next;
   }
 
-  /// A feature that is not plainly a number before a separator: the last of its line, with blanks, quoted,
-  /// missing.
+  /// Reads a feature that is not simply a number before a separator: the last of its line, with blanks,
+  /// quoted, or missing.
   const char* parse_feature(const char* p, Index column, float& value) {
     const Field field = read(p, column);
     const std::string padded = field.text + std::string(text::kTextPadding, '\n');
@@ -116,13 +117,19 @@ class ChunkParser {
       value = std::numeric_limits<float>::quiet_NaN();
       part_.has_missing = true;
     } else if (end != padded.c_str() + field.text.size()) {
-      fail(field.begin, fmt::format("expected a number in {}, found '{}'{}", layout_.column_text(column),
-                                    field.text, header_hint()));
+      fail(field.begin, fmt::format("expected a number in {}, found '{}'{}{}", layout_.column_text(column),
+                                    field.text, column_hint(column), header_hint()));
     } else if (std::isinf(value)) {
       fail(field.begin, fmt::format("expected a finite number within the range of float32 in {}, found '{}'",
                                     layout_.column_text(column), field.text));
     }
     return p;
+  }
+
+  /// What to do with a column that holds text.
+  std::string column_hint(Index column) const {
+    return fmt::format("; use `ignore-columns` {0}, or `label-column` {0} if it is the label",
+                       layout_.column_name(column));
   }
 
   const char* header_hint() const {
@@ -175,7 +182,7 @@ class ChunkParser {
     return field;
   }
 
-  /// Text without quotes is used where it stands.
+  /// Text without quotes is returned in place, without a copy.
   std::string_view read_plain(const char*& p, Index column) {
     p = csv::skip_space(p, layout_.separator);
     field_begin_ = p;
@@ -191,8 +198,8 @@ class ChunkParser {
     return {field_begin_, static_cast<std::size_t>(end - field_begin_)};
   }
 
-  /// A row that lacks a field has its label where a number is expected: say so, not that the label is no
-  /// number.
+  /// In a row that lacks a field, the label stands where a number is expected. The message should say that a
+  /// field is missing, not that the label is not a number.
   void check_field_count() const {
     const auto fields = csv::read_fields(row_begin_, layout_.separator);
     if (fields.size() < layout_.roles.size()) {
@@ -220,13 +227,13 @@ class ChunkParser {
   const ReadOptions& options_;
   Scratch& scratch_;
   Part part_;
-  std::size_t out_;  ///< values written
+  std::size_t out_;  ///< number of values written
   const char* row_begin_ = nullptr;
   const char* field_begin_ = nullptr;
   std::string quoted_;
 };
 
-/// The parts live as long as `scratch`, one a worker.
+/// The parts stay valid as long as `scratch`, which has one entry per worker.
 std::vector<Part> parse_chunks(const ByteSource& source, const Layout& layout, const ReadOptions& options,
                                std::vector<Scratch>& scratch, ThreadPool& threads) {
   std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));

@@ -36,7 +36,7 @@ bool set_type(ArrayLayout& layout, unsigned char code) {
   }
 }
 
-/// The labels' name by MNIST's custom: images-idx3 becomes labels-idx1.
+/// Name of the labels file by the custom of MNIST: images-idx3 becomes labels-idx1.
 std::vector<std::string> label_names(const std::string& name) {
   std::string labels = replaced(name, "images", "labels");
   if (labels == name) return {};
@@ -79,6 +79,7 @@ Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOp
   Dataset data;
   data.source = source.name();
   const ArrayLayout layout = idx_layout(source);
+  data.image_width = layout.image_width();
   if (options.label_column != "none") {
     const std::string labels = companion_file(path, options, label_names);
     if (!labels.empty()) {

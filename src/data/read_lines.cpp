@@ -1,4 +1,4 @@
-// A stream of lines as a data set: what a model of a stream is used on.
+// A stream of lines as a data set, for predictions by a model of a stream.
 #include <fmt/core.h>
 
 #include <numeric>

@@ -1,5 +1,5 @@
-// NPY: "\x93NUMPY", version, length of a header that is a Python dictionary, the elements. NPZ: a zip of such
-// files.
+// NPY: "\x93NUMPY", version, length of the header, the header (a Python dictionary), the elements. NPZ: a zip
+// archive of such files.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr Index kLongestHeader = Index{1} << 20;
   throw InputError(fmt::format("'{}': {}", source.name(), message));
 }
 
-/// The text of a dictionary's entry, from after the colon to the end of the header.
+/// The text of a dictionary entry, from after its colon to the end of the header.
 std::string_view entry_of(const ByteSource& source, std::string_view header, std::string_view key) {
   const std::size_t at = header.find(fmt::format("'{}'", key));
   const std::size_t colon = at == std::string_view::npos ? at : header.find(':', at);
@@ -98,7 +98,7 @@ bool exactly_columns(const ReadOptions& options, Index columns) {
   return !options.labels_required && options.columns == columns;
 }
 
-/// Which column of the features holds the labels; nothing if none does.
+/// The column of the features that holds the labels; no value if none does.
 std::optional<Index> label_column_of(const ByteSource& source, const ArrayLayout& layout,
                                      const ReadOptions& options) {
   if (options.label_column == "none") return std::nullopt;
@@ -125,14 +125,16 @@ Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, c
     fail(source,
          "found no labels: neither a file beside it nor a column for them; name the file with `labels`");
   }
-  // Before the matrix, which would take a missing label for a missing value, and which refuses text.
+  // Labels are read before the matrix: read_matrix() would take a missing label for a missing value, and it
+  // refuses text.
   if (column && !layout.is_text()) data.label = read_labels(source, layout, *column);
   DenseMatrix x = read_matrix(source, layout, options.missing, threads);
   data.x = column ? without_column(x, *column) : std::move(x);
+  if (!column) data.image_width = layout.image_width();
   return data;
 }
 
-/// X_train.npy has its labels in y_train.npy, NAME.npy in NAME_labels.npy or NAME-labels.npy.
+/// The labels of X_train.npy are in y_train.npy, those of NAME.npy in NAME_labels.npy or NAME-labels.npy.
 std::vector<std::string> label_names(const std::string& name) {
   std::vector<std::string> names;
   if (name.starts_with('X') || name.starts_with('x')) names.push_back(fmt::format("y{}", name.substr(1)));
@@ -153,10 +155,11 @@ Dataset read_single(const ByteSource& source, const std::string& path, const Rea
   data.label = read_label_file(labels, options);
   check_label_count(data.label, labels, layout.rows(), source.name());
   data.x = read_matrix(source, layout, options.missing, threads);
+  data.image_width = layout.image_width();
   return data;
 }
 
-/// The first of `names` that the archive holds.
+/// The first of `names` that is in the archive.
 const ZipMember* find_member(const std::vector<ZipMember>& members,
                              std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
@@ -167,7 +170,7 @@ const ZipMember* find_member(const std::vector<ZipMember>& members,
   return nullptr;
 }
 
-/// An array of an archive.
+/// Unpacks one array of an archive.
 ByteSource member_of(const ByteSource& archive, const ZipMember& member, const ReadOptions& options) {
   return {fmt::format("{}/{}", archive.name(), member.name), extract(archive, member, options.max_bytes)};
 }
@@ -182,13 +185,14 @@ Dataset read_features(const ByteSource& archive, const ZipMember& features, cons
   if (apart) {
     const ByteSource label_source = member_of(archive, *labels, options);
     const ArrayLayout label_layout = npy_layout(label_source);
-    if (label_layout.columns() != 1) fail(label_source, "expected one label a row");
+    if (label_layout.columns() != 1) fail(label_source, "expected one label per row");
     data.label = read_labels(label_source, label_layout);
   } else {
     data.label = read_label_file(options.labels_file, options);
   }
   check_label_count(data.label, apart ? labels->name : options.labels_file, layout.rows(), source.name());
   data.x = read_matrix(source, layout, options.missing, threads);
+  data.image_width = layout.image_width();
   return data;
 }
 

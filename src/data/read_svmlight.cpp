@@ -1,6 +1,6 @@
-// svmlight text to compressed columns. Chunks of lines are parsed in parallel to rows of entries; the entries
-// are then counted by column and put into their places, chunk after chunk, so that rows ascend within each
-// column. Memory: 8 bytes an entry twice (rows, then columns), and 8 bytes a column for each thread.
+// Reads svmlight text to compressed columns. Chunks of lines are parsed in parallel to rows of entries. The
+// entries are then counted by column and put into their places, chunk after chunk, so that rows ascend within
+// each column. Memory: twice 8 bytes per entry (rows, then columns), and 8 bytes per column for each thread.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,26 +15,28 @@
 #include "data/svmlight_line.hpp"
 #include "run/large_pages.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
 
 struct Entry {
-  std::uint32_t place;  ///< its column; its row within the chunk once the entries are sorted
+  std::uint32_t place;  ///< its column; once the entries are sorted, its row within the chunk
   float value;
 };
 
-/// What a chunk holds.
+/// The content of a chunk.
 struct Part {
-  std::span<Entry> entries;                ///< row by row, or column by column
-  std::vector<std::uint32_t> row_end;      ///< of each row: entries up to its end
-  std::vector<std::uint32_t> column_size;  ///< of each column: its entries; empty where they stand row by row
+  std::span<Entry> entries;            ///< row by row, or column by column
+  std::vector<std::uint32_t> row_end;  ///< per row: number of entries up to its end
+  /// Per column: number of entries; empty where entries are in row order.
+  std::vector<std::uint32_t> column_size;
   LabelCollector label, task;
   Index columns = 0;
   bool has_missing = false;
 };
 
-/// Memory of one worker, used for chunk after chunk.
+/// Memory of one worker, reused from chunk to chunk.
 struct Scratch {
   ByteBuffer text;
   std::vector<Entry> entries, sorted;
@@ -42,7 +44,7 @@ struct Scratch {
   Arena<Entry> kept;
 };
 
-/// The shortest entry is "1:1 ", and the last of a line ends with the line.
+/// The shortest entry is "1:1 ", including the separator or line end after it.
 constexpr Index kShortestEntry = 4;
 
 class ChunkParser {
@@ -60,7 +62,8 @@ class ChunkParser {
       while (*p != '\n') ++p;
       ++p;
     }
-    // Sorting pays where a column has several entries in the chunk; otherwise the tables alone cost more.
+    // Sorting pays if a column has several entries in the chunk; otherwise the count tables cost more than
+    // they save.
     const bool sorts = 2 * part_.columns <= count_;
     if (sorts) sort_by_columns();
     const Entry* const entries = sorts ? scratch_.sorted.data() : scratch_.entries.data();
@@ -127,7 +130,7 @@ class ChunkParser {
   std::ptrdiff_t count_ = 0;
 };
 
-/// The parts live as long as `scratch`, one a worker.
+/// The parts stay valid as long as `scratch`, which has one entry per worker.
 std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& options,
                                std::vector<Scratch>& scratch, ThreadPool& threads) {
   std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
@@ -149,10 +152,10 @@ std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& opti
 struct Group {
   std::size_t first = 0, last = 0;  ///< parts [first, last)
   Index first_row = 0;
-  std::vector<Index> place;  ///< of each column: entries counted, then where the next one goes
+  std::vector<Index> place;  ///< per column: number of entries; later the position of its next entry
 };
 
-/// As many groups as threads, but no more count tables than entries.
+/// As many groups as threads, but never more counters in total than entries.
 std::vector<Group> make_groups(const std::vector<Part>& parts, Index columns, Index entries, int threads) {
   const Index most = std::clamp<Index>(entries / std::max<Index>(columns, 1), 1, threads);
   std::vector<Group> groups;
@@ -178,7 +181,7 @@ void count_columns(const std::vector<Part>& parts, Index columns, Group& group) 
   }
 }
 
-/// Turns the groups' counts into places: column by column, group by group.
+/// Turns the groups' counts into positions: column by column, group by group within a column.
 void turn_counts_into_places(std::vector<Group>& groups, SparseMatrix& x) {
   x.start.resize(static_cast<std::size_t>(x.cols) + 1);
   Index next = 0;
@@ -244,7 +247,7 @@ SparseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index column
   return x;
 }
 
-/// A column costs 8 bytes even if it is empty; a single wild index must not cost gigabytes.
+/// A column costs 8 bytes even if it is empty. A single wrong, huge index must not cost gigabytes.
 void check_columns(const ByteSource& source, Index columns, Index entries) {
   constexpr Index always_fine = Index{1} << 27;
   if (columns > std::max(always_fine, 64 * entries)) {
@@ -277,12 +280,14 @@ Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, Thre
   if (rows > Index{std::numeric_limits<std::uint32_t>::max()}) {
     throw InputError(fmt::format("'{}' holds {} rows: expected fewer than 2^32", source.name(), rows));
   }
-  // A file of another format can look like lines with a label and nothing else.
+  // A file of another format can look like lines that have a label and nothing else.
   if (columns == 0 && options.labels_required) {
     throw InputError(fmt::format("'{}': no line has a feature 'index:value', only labels; is it svmlight?",
                                  source.name()));
   }
   check_columns(source, columns, entries);
+  require_memory(16.0 * static_cast<double>(columns) + 8.0 * static_cast<double>(entries),
+                 fmt::format("'{}' with {} columns", source.name(), columns));
   Dataset data;
   SparseMatrix x = to_columns(parts, rows, columns, entries, threads);
   if (has_missing) fill_missing(x, options.missing);

@@ -8,15 +8,15 @@
 
 namespace sharelearn {
 
-/// Tells the format by the content. Throws InputError for what is no data.
+/// Detects the format from the content. Throws InputError if the content is not data.
 Format detect_format(const ByteSource& source);
-/// read_dataset() of what is open already.
+/// read_dataset() for a source that is open already.
 Dataset read_dataset(const ByteSource& source, const std::string& path, const ReadOptions& options,
                      ThreadPool& threads);
 
 Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads);
-/// `path` tells where to look for the labels.
+/// `path` tells where to look for the labels file.
 Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOptions& options,
                  ThreadPool& threads);
 Dataset read_npy(const ByteSource& source, const std::string& path, const ReadOptions& options,
@@ -27,13 +27,13 @@ bool looks_like_idx(std::string_view head);
 bool looks_like_npy(std::string_view head);
 bool looks_like_npz(std::string_view head);
 
-/// Replaces NaN by the column's mean (column_means()), or by 0, or leaves it.
+/// Replaces NaN by the column's mean (column_means()) or by 0, or leaves it.
 void fill_missing(DenseMatrix& x, Missing missing, ThreadPool& threads);
 void fill_missing(SparseMatrix& x, Missing missing);
 
-/// One label a row from a file of its own: IDX or NPY with one dimension, or text with a label a line.
+/// One label per row from a separate file: IDX or NPY with one dimension, or text with one label per line.
 LabelColumn read_label_file(const std::string& path, const ReadOptions& options);
-/// Throws InputError unless the labels are as many as the rows.
+/// Throws InputError unless there are as many labels as rows.
 void check_label_count(const LabelColumn& labels, const std::string& labels_name, Index rows,
                        const std::string& rows_name);
 

@@ -15,13 +15,14 @@
 #include "data/number.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
 
 constexpr Index kReadBytes = Index{1} << 20;
 
-/// Reads until `count` bytes are there or the file ends; returns how many came.
+/// Reads until `count` bytes are read or the file ends. Returns the number of bytes.
 Index read_some(int file, const std::string& name, char* out, Index count) {
   Index done = 0;
   while (done < count) {
@@ -42,15 +43,15 @@ int open_file(const std::string& path) {
   return file;
 }
 
-/// -1 where only reading on tells.
+/// Size of a regular file; -1 if the size is known only after reading.
 Index regular_size(int file) {
   struct stat status {};
   if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return -1;
-  // A descriptor handed over as standard input may stand in the middle of its file.
+  // A descriptor inherited as standard input may be positioned in the middle of its file.
   return ::lseek(file, 0, SEEK_CUR) == 0 ? static_cast<Index>(status.st_size) : -1;
 }
 
-/// Devices such as /dev/zero and /dev/full never end; what is typed at a terminal does.
+/// Devices such as /dev/zero and /dev/full never end. A terminal is a device too, but its input ends.
 bool may_be_endless(int file) {
   struct stat status {};
   return ::fstat(file, &status) == 0 && S_ISCHR(status.st_mode) && ::isatty(file) == 0;
@@ -69,6 +70,9 @@ struct FileHolder {
 char* ByteBuffer::room(Index count) {
   if (size_ + count > capacity_) {
     const Index wanted = std::max(size_ + count, capacity_ + capacity_ / 2);
+    if (wanted > 16 * kReadBytes) {
+      require_memory(static_cast<double>(wanted - capacity_), "a file that is unpacked or read from a pipe");
+    }
     void* grown = std::realloc(data_.get(), static_cast<std::size_t>(wanted));
     if (grown == nullptr) throw std::bad_alloc();
     (void)data_.release();
@@ -146,8 +150,8 @@ const char* find_line_end(const char* begin, const char* end) {
   return static_cast<const char*>(std::memchr(begin, '\n', static_cast<std::size_t>(end - begin)));
 }
 
-/// The lines that start in [begin, end) of bytes in memory. Where begin > 0 the byte before it must be there
-/// as well.
+/// The lines that start in [begin, end) of bytes in memory. Where begin > 0, the byte before it must be
+/// readable too.
 TextChunk chunk_in_memory(const char* bytes, Index size, Index begin, Index end) {
   const char* first = bytes + begin;
   if (begin > 0) {
@@ -160,7 +164,7 @@ TextChunk chunk_in_memory(const char* bytes, Index size, Index begin, Index end)
           first - bytes};  // the padding ends the last line
 }
 
-/// Some programs begin UTF-8 files with a byte order mark.
+/// Skips the byte order mark with which some programs begin UTF-8 files.
 TextChunk without_mark(TextChunk chunk) {
   if (chunk.offset == 0 && chunk.end - chunk.begin > 3 && std::memcmp(chunk.begin, "\xEF\xBB\xBF", 3) == 0) {
     chunk.begin += 3;
@@ -179,7 +183,7 @@ TextChunk load_chunk(const ByteSource& source, Index chunk, ByteBuffer& buffer) 
   }
 
   const Index from = std::max<Index>(0, begin - 1);
-  for (Index ahead = 4096;; ahead *= 8) {  // bytes after the chunk in which its last line is expected to end
+  for (Index ahead = 4096;; ahead *= 8) {  // bytes after the chunk in which its last line may end
     const Index count = std::min(end + ahead, source.size()) - from;
     char* const bytes = buffer.room(count + static_cast<Index>(text::kTextPadding));
     source.read(from, count, bytes);

@@ -1,5 +1,5 @@
-// Where the bytes of a data set come from: a file that is read piece by piece, or memory that holds standard
-// input or what a gzip file unpacked to.
+// The bytes of a data set: a file that is read piece by piece, or memory that holds standard input or an
+// unpacked gzip file.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sharelearn {
 
-/// Bytes that grow without being initialised or, as a rule, copied.
+/// A byte buffer that grows without initialising its memory and, in general, without copying.
 class ByteBuffer {
  public:
   char* data() { return data_.get(); }
   const char* data() const { return data_.get(); }
   Index size() const { return size_; }
-  /// Makes room for `count` more bytes and returns where they go; grown() says how many were written.
+  /// Makes room for `count` more bytes and returns its address. Then grown() tells how many were written.
   char* room(Index count);
   void grown(Index count) { size_ += count; }
 
@@ -37,7 +37,7 @@ class ByteSource {
  public:
   /// Opens a file ("-": standard input); unpacks gzip up to `max_bytes`. Throws InputError.
   ByteSource(const std::string& path, Index max_bytes);
-  /// Bytes that are there already, as of a member of an archive.
+  /// Bytes that are in memory already, for example a member of an archive.
   ByteSource(std::string name, ByteBuffer bytes);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
@@ -49,8 +49,7 @@ class ByteSource {
   void read(Index begin, Index count, char* out) const;
   /// Up to `count` bytes from the start.
   std::string head(Index count) const;
-  /// The bytes where they are in memory, followed by a line end and padding; nullptr where they are in a
-  /// file.
+  /// The bytes if they are in memory, followed by a line end and padding; nullptr if they are in a file.
   const char* memory() const { return file_ < 0 ? bytes_.data() : nullptr; }
 
  private:
@@ -65,18 +64,18 @@ class ByteSource {
 struct TextChunk {
   const char* begin = nullptr;
   const char* end = nullptr;
-  Index offset = 0;  ///< of `begin` in the source
+  Index offset = 0;  ///< position of `begin` in the source
 };
 
-/// Chunks have fixed borders, so that what is read does not depend on the number of threads.
+/// Chunks have fixed boundaries, so the result does not depend on the number of threads.
 inline constexpr Index kChunkBytes = Index{1} << 20;
 inline Index chunks_of(const ByteSource& source) {
   return (source.size() + kChunkBytes - 1) / kChunkBytes;
 }
-/// The whole lines that start in chunk `chunk`. `buffer` holds them where the source is a file.
+/// The whole lines that start in chunk `chunk`. If the source is a file, they are read into `buffer`.
 TextChunk load_chunk(const ByteSource& source, Index chunk, ByteBuffer& buffer);
 
-/// What is wrong at a byte of the source; located() turns it into an InputError with line and column.
+/// A fault at a byte of the source; located() turns it into an InputError with line and column.
 struct TextFault : std::exception {
   TextFault(Index where, std::string what) : offset(where), message(std::move(what)) {}
   const char* what() const noexcept override { return message.c_str(); }

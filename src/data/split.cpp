@@ -1,26 +1,37 @@
 #include "sharelearn/data/split.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
+#include "data/to_size.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
 
+struct WeightedRow {
+  Index row;
+  double weight;
+};
+
 /// Rows of each class, shuffled by the seed.
-std::vector<std::vector<Index>> shuffled_by_class(std::span<const std::int32_t> class_of_row,
-                                                  std::uint64_t seed) {
-  std::vector<std::vector<Index>> rows;
+std::vector<std::vector<WeightedRow>> shuffled_by_class(std::span<const std::int32_t> class_of_row,
+                                                        std::uint64_t seed, std::span<const double> weights) {
+  std::vector<std::vector<WeightedRow>> rows;
   for (std::size_t i = 0; i < class_of_row.size(); ++i) {
     const auto c = static_cast<std::size_t>(class_of_row[i]);
     if (c >= rows.size()) rows.resize(c + 1);
-    rows[c].push_back(static_cast<Index>(i));
+    rows[c].push_back({static_cast<Index>(i), weights.empty() ? 1.0 : weights[i]});
   }
   for (std::size_t c = 0; c < rows.size(); ++c) Random(seed, c).shuffle(rows[c]);
   return rows;
+}
+
+double weight_of(std::span<const WeightedRow> rows) {
+  double sum = 0;
+  for (const WeightedRow& row : rows) sum += row.weight;
+  return sum;
 }
 
 Split split_by_mark(const std::vector<char>& is_test) {
@@ -33,55 +44,69 @@ Split split_by_mark(const std::vector<char>& is_test) {
 
 }  // namespace
 
-Split stratified_holdout(std::span<const std::int32_t> class_of_row, double fraction, std::uint64_t seed) {
+Split stratified_holdout(std::span<const std::int32_t> class_of_row, double fraction, std::uint64_t seed,
+                         std::span<const double> weights) {
   std::vector<char> is_test(class_of_row.size(), 0);
-  for (const auto& rows : shuffled_by_class(class_of_row, seed)) {
-    const auto take = static_cast<std::size_t>(std::llround(fraction * static_cast<double>(rows.size())));
-    for (std::size_t i = 0; i < std::min(take, rows.size()); ++i)
-      is_test[static_cast<std::size_t>(rows[i])] = 1;
+  for (const auto& of_class : shuffled_by_class(class_of_row, seed, weights)) {
+    const double wanted = fraction * weight_of(of_class);
+    double taken = 0;
+    for (const WeightedRow& row : of_class) {
+      if (taken + row.weight / 2 > wanted) break;
+      is_test[to_size(row.row)] = 1;
+      taken += row.weight;
+    }
   }
   return split_by_mark(is_test);
 }
 
 Split task_holdout(std::span<const std::int32_t> task_of_row, std::span<const std::int32_t> label_of_row,
-                   double fraction, std::uint64_t seed) {
+                   double fraction, std::uint64_t seed, std::span<const double> weights) {
   std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> number;
-  std::map<std::int32_t, Index> left;  // rows of each task that are learned from
+  std::map<std::int32_t, Index> left;  // rows of each task that are still in the training part
   std::vector<std::int32_t> stratum;
   for (std::size_t i = 0; i < task_of_row.size(); ++i) {
     const auto next = static_cast<std::int32_t>(number.size());
     stratum.push_back(number.try_emplace({task_of_row[i], label_of_row[i]}, next).first->second);
     ++left[task_of_row[i]];
   }
-  std::vector<std::vector<Index>> strata = shuffled_by_class(stratum, seed);
+  std::vector<std::vector<WeightedRow>> strata = shuffled_by_class(stratum, seed, weights);
   Random(seed, strata.size()).shuffle(strata);
-  // A stratum may be a row or two: what rounding leaves out of one is taken from the next.
+  // A stratum may have only one or two rows. Rows that rounding leaves out of one stratum are taken from the
+  // next.
   std::vector<char> is_test(task_of_row.size(), 0);
-  Index seen = 0, taken = 0;
-  for (const auto& rows : strata) {
-    seen += std::ssize(rows);
-    Index& of_task = left[task_of_row[static_cast<std::size_t>(rows.front())]];
-    const Index wanted = std::llround(fraction * static_cast<double>(seen)) - taken;
-    const Index take = std::min({wanted, Index{std::ssize(rows)}, of_task - 1});
-    for (Index i = 0; i < take; ++i) is_test[static_cast<std::size_t>(rows[static_cast<std::size_t>(i)])] = 1;
-    taken += take;
-    of_task -= take;
+  double seen = 0, taken = 0;
+  for (const auto& of_stratum : strata) {
+    seen += weight_of(of_stratum);
+    Index& of_task = left[task_of_row[to_size(of_stratum.front().row)]];
+    for (const WeightedRow& row : of_stratum) {
+      if (taken + row.weight / 2 > fraction * seen || of_task == 1) break;
+      is_test[to_size(row.row)] = 1;
+      taken += row.weight;
+      --of_task;
+    }
   }
   return split_by_mark(is_test);
 }
 
-std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, int folds,
-                                    std::uint64_t seed) {
-  std::vector<int> fold_of_row(class_of_row.size(), 0);
-  std::size_t dealt = 0;  // dealing goes on from class to class, so that folds differ by one row at most
-  for (const auto& rows : shuffled_by_class(class_of_row, seed)) {
-    for (const Index row : rows) {
-      fold_of_row[static_cast<std::size_t>(row)] =
-          static_cast<int>(dealt++ % static_cast<std::size_t>(folds));
+std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, int folds, std::uint64_t seed,
+                                    std::span<const double> weights) {
+  const auto count = static_cast<std::size_t>(folds);
+  std::vector<std::size_t> fold_of_row(class_of_row.size(), 0);
+  std::vector<double> all(count, 0.0);  // weight dealt to each fold, so that folds differ by one row at most
+  for (const auto& of_class : shuffled_by_class(class_of_row, seed, weights)) {
+    std::vector<double> own(count, 0.0);  // of this class
+    for (const WeightedRow& row : of_class) {
+      std::size_t least = 0;
+      for (std::size_t f = 1; f < count; ++f) {
+        if (std::pair(own[f], all[f]) < std::pair(own[least], all[least])) least = f;
+      }
+      fold_of_row[to_size(row.row)] = least;
+      own[least] += row.weight;
+      all[least] += row.weight;
     }
   }
   std::vector<Split> splits;
-  for (int fold = 0; fold < folds; ++fold) {
+  for (std::size_t fold = 0; fold < count; ++fold) {
     std::vector<char> is_test(class_of_row.size(), 0);
     for (std::size_t i = 0; i < is_test.size(); ++i) is_test[i] = fold_of_row[i] == fold ? 1 : 0;
     splits.push_back(split_by_mark(is_test));

@@ -1,6 +1,7 @@
 // The grammar of one svmlight line, shared by the file reader and the line reader:
 //   [label] [qid:task] {index:value} [# comment]
-// A line that begins with a blank has an empty label. Text ends in '\n' and is padded (see number.hpp).
+// A line that begins with a blank has an empty label. The text ends in '\n' and is padded (see
+// number.hpp).
 #pragma once
 
 #include <cmath>
@@ -14,7 +15,7 @@
 
 namespace sharelearn::text {
 
-/// The largest index of a column; columns are numbered by 32 bits.
+/// The largest column index; columns have 32-bit numbers.
 inline constexpr std::uint64_t kLargestIndex = 0x7FFFFFFF;
 
 enum class Fault {
@@ -40,7 +41,7 @@ struct LineFault {
   explicit operator bool() const { return kind != Fault::none; }
 };
 
-/// A message for people: what was expected and what stands there.
+/// A message for the user: what was expected and what was found.
 std::string describe(const LineFault& fault);
 
 inline bool is_blank(char c) {
@@ -87,7 +88,7 @@ inline LineFault parse_head(const char*& p, LineHead& head) {
       p = end;
     }
   } else {
-    head.labelled = true;  // and empty
+    head.labelled = true;  // labelled, with an empty label
   }
   p = skip_blanks(p);
   if (p[0] == 'q' && p[1] == 'i' && p[2] == 'd' && p[3] == ':') {
@@ -99,8 +100,7 @@ inline LineFault parse_head(const char*& p, LineHead& head) {
   return {};
 }
 
-/// A number, or NaN for the texts that stand for a missing value. Returns where it ends, nullptr if it is
-/// neither.
+/// A number, or NaN for the texts that mark a missing value. Returns its end, or nullptr if it is neither.
 inline const char* parse_value(const char* p, float& value) {
   const char* const end = parse_float(p, value);
   if (end != nullptr) [[likely]]
@@ -111,7 +111,7 @@ inline const char* parse_value(const char* p, float& value) {
   return token;
 }
 
-/// Where the value of a feature stands and what is wrong with it.
+/// Checks the value of a feature, which stands at [begin, end).
 inline LineFault check_value(const char* begin, const char* end, float value, bool missing_allowed) {
   if (end == nullptr || !ends_token(*end)) return {Fault::value_bad, begin};
   if (std::isinf(value)) return {Fault::value_infinite, begin};
@@ -119,8 +119,8 @@ inline LineFault check_value(const char* begin, const char* end, float value, bo
   return {};
 }
 
-/// One `index:value` of any form at p, where the line does not end; `index` is the previous one before and
-/// this one after.
+/// Reads one `index:value` of any form at p, which must not be at the line end. `index` is the previous index
+/// on entry and this one on return.
 inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64_t& index, float& value) {
   const char* const begin = p;
   Digits digits = leading_digits(p);
@@ -147,8 +147,8 @@ inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64
   return check_value(value_begin, p, value, missing_allowed);
 }
 
-/// The two commonest forms, `12:0.345` and `12:1`, before a blank or the line end; false for any other, p
-/// unmoved.
+/// Reads the two most common forms, `12:0.345` and `12:1`, before a blank or the line end. Returns false for
+/// any other form and leaves p unchanged.
 inline bool parse_common_feature(const char*& p, std::uint64_t& index, float& value) {
   const Digits digits = leading_digits(p);
   const char* const end = p + digits.count;
@@ -159,7 +159,7 @@ inline bool parse_common_feature(const char*& p, std::uint64_t& index, float& va
     const Digits decimals = leading_digits(after + 1);
     after += 1 + decimals.count;
     if (decimals.count - 1 >= 7) return false;
-    // Both numbers are exact, so that this is the double nearest to the text.
+    // Both numbers are exact, so the quotient is the double nearest to the text.
     const auto mantissa =
         static_cast<std::int64_t>(first * kIntegerPowersOfTen[decimals.count] + decimals.value);
     value = static_cast<float>(static_cast<double>(mantissa) / kPowersOfTen[decimals.count]);
@@ -172,8 +172,8 @@ inline bool parse_common_feature(const char*& p, std::uint64_t& index, float& va
   return true;
 }
 
-/// Reads `index:value` pairs to the end of the line and gives each, counted from 0, to add(column, value). p
-/// is left at the line end or comment. Costs about ten nanoseconds a pair.
+/// Reads `index:value` pairs to the end of the line and calls add(column, value) for each, with columns
+/// counted from 0. Leaves p at the line end or comment. Costs about ten nanoseconds per pair.
 template <class Add>
 LineFault parse_numbered_features(const char*& p, bool missing_allowed, const Add& add) {
   std::uint64_t index = 0;

@@ -1,4 +1,4 @@
-// Hash of text for maps that are asked with string_view.
+// Hash of text, for maps that are searched with string_view.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The place of an Index in a container: the standard library counts without a sign.
+// An Index as a position in a container: the standard library uses unsigned sizes.
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"

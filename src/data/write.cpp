@@ -56,7 +56,7 @@ std::string to_svmlight(const Dataset& data) {
 std::string to_csv(const Dataset& data) {
   const bool has_tasks = !data.task.empty();
   std::string out;
-  // Tasks need a header: --task-column finds them by its name.
+  // Tasks need a header: the reader finds the task column by its name.
   for (Index j = 0; j < (has_tasks ? data.columns() : std::ssize(data.column_names)); ++j) {
     out += data.column_names.empty() ? fmt::format("x{}", j + 1)
                                      : csv_field(data.column_names[static_cast<std::size_t>(j)]);

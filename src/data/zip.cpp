@@ -18,7 +18,7 @@ constexpr std::string_view kDirectoryMark = "PK\x01\x02";
 constexpr std::string_view kEndMark = "PK\x05\x06";
 constexpr std::string_view kLongEndMark = "PK\x06\x06";
 constexpr Index kEndBytes = 22;
-constexpr Index kLongest = 0xFFFF;  // of a comment
+constexpr Index kLongest = 0xFFFF;  // largest size of a comment
 constexpr Index kSeeElsewhere = 0xFFFFFFFF;
 
 [[noreturn]] void fail(const ByteSource& archive) {
@@ -30,7 +30,7 @@ constexpr Index kSeeElsewhere = 0xFFFFFFFF;
                                archive.name(), member.name, fault));
 }
 
-/// Little-endian numbers at checked places.
+/// Reads little-endian numbers with bounds checks.
 class Record {
  public:
   Record(const ByteSource& archive, Index offset, Index size) : archive_(archive) {
@@ -76,7 +76,7 @@ Directory find_directory(const ByteSource& archive) {
   return directory;
 }
 
-/// Sizes beyond 32 bits stand in an extra field, in this order and only if they are needed.
+/// Sizes beyond 32 bits are in an extra field, in this order, and only those that do not fit.
 void read_long_sizes(const Record& extra, ZipMember& member) {
   for (Index at = 0; at + 4 <= static_cast<Index>(extra.text().size()); at += 4 + extra.number(at + 2, 2)) {
     if (extra.number(at, 2) != 1) continue;

@@ -1,4 +1,4 @@
-// As much of the zip format as NPZ archives need: the list of members, stored or deflated.
+// The part of the zip format that NPZ archives need: the list of members, stored or deflated.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ struct ZipMember {
   Index checksum = 0;  ///< CRC-32 of the unpacked bytes
 };
 
-/// Throws InputError where the archive is cut off or no zip.
+/// Throws InputError if the archive is truncated or is not a zip file.
 std::vector<ZipMember> list_zip(const ByteSource& archive);
 
-/// The bytes of a member, at most `max_bytes`. Throws InputError unless their number and checksum are as the
-/// archive says.
+/// The bytes of a member, at most `max_bytes`. Throws InputError unless their number and checksum match the
+/// archive.
 ByteBuffer extract(const ByteSource& archive, const ZipMember& member, Index max_bytes);
 
 }  // namespace sharelearn

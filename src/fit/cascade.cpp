@@ -18,23 +18,26 @@ constexpr double kTolerance = 1e-6;
 FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
   FieldTable table;
   table.section("Rows");
-  table.add("fourier", o.fourier, "Learn on this many random Fourier features of the rows; 0: on the columns")
+  table
+      .add("fourier", o.fourier,
+           "Learn on this many random Fourier features, which approximate a Gaussian kernel; 0: on the "
+           "columns")
       .at_least(0)
       .otherwise(0);
-  table.add("sigma", o.sigma, "Width of the Gaussian kernel exp(-|.|^2 / (2 sigma)) behind the features")
+  table.add("sigma", o.sigma, "Width of that kernel, exp(-|x - y|^2 / (2 sigma))")
       .above(0)
       .otherwise(1.0)
       .when("`fourier`", [&o] { return o.fourier.value_or(0) > 0; });
   table
       .add("negatives", o.negatives,
-           "One class against the rest: rows of each other class that are negatives of a task; 0: all rows")
+           "Tasks made of classes: number of rows of each other class that a task learns from; 0: all rows")
       .at_least(0)
       .otherwise(0)
       .when("a multitask `loss`", [&o, multitask] { return o.negatives.value_or(0) == 0 || multitask(); });
   return table;
 }
 
-/// Scaled and mapped rows with their labels, and what a model must know of how they were made.
+/// Scaled and mapped rows with their labels, and the preprocessing that a model must store.
 class JointProblem {
  public:
   JointProblem(const CommonFit& common, const JointRows& rows, JointLoss loss, const Prepared& data)
@@ -91,7 +94,7 @@ class JointProblem {
   std::optional<MultiOutputData> test_;
 };
 
-/// The phi that cross-validation chooses; `name` of the phi in the report.
+/// The phi that cross-validation chooses; `name` is its name in the report.
 std::vector<double> choose_phi(const MultiOutputData& data, const CascadeOptions& options,
                                const PhiGrid& grid, Index folds, const std::string& name,
                                const Context& context, FitReport& report) {
@@ -165,58 +168,64 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   });
 }
 
-/// Whether a table's `loss` is one of tasks.
+/// Whether a table's `loss` is a multitask loss.
 bool is_multitask(const std::optional<std::string>& loss, std::string_view otherwise) {
   return std::string_view(loss ? *loss : otherwise).starts_with("multitask");
 }
 
 constexpr const char* kLossHelp =
-    "Loss; a multitask loss learns yes/no tasks: one per row, lists of positive tasks, "
-    "or each class against the rest";
+    "The task and its loss. multiclass: one class per row; multitask: yes/no tasks, given as one task per "
+    "row, "
+    "as lists of positive tasks, or made of classes, each against the rest";
+constexpr const char* kSmoothingHelp =
+    "Rounding of the hinge loss; smaller is closer to the exact hinge and slower";
 
 }  // namespace
 
 FieldTable fields(CascadeFit& o) {
   const auto by_folds = [&o] { return !o.phi; };
-  FieldTable table;
+  const CommonTraits traits{.class_weight = false, .tolerance = "1e-6"};
+  FieldTable table = common_fields(o.common, traits);
   table.section("The task");
   table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multiclass-hinge");
   table.section("Levels, and choosing their penalties");
-  table.add("levels", o.levels, "Number of levels")
+  table
+      .add("levels", o.levels,
+           "Number of levels, from features shared by all classes or tasks to features of single ones")
       .between(1, kMostLevels)
       .otherwise_text("that of `phi` or `mix`, else 5");
   table
       .add("phi", o.phi,
-           "Weight of each level's penalty, comma separated, or one for all (all levels but the first are "
-           "then empty)")
+           "Weight of the penalty of each level, separated by commas; a single value serves all levels and "
+           "leaves all but the first empty")
       .at_least(0)
       .otherwise_text("chosen by cross-validation");
-  table.add("mix", o.mix, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+  table
+      .add("mix", o.mix,
+           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
+           "shared)")
       .between(0, 1)
       .otherwise_text("0 to 1 in equal steps");
-  table.add("folds", o.folds, "Folds of the cross-validation that chooses phi")
+  table.add("folds", o.folds, "Number of folds of the cross-validation that chooses phi")
       .between(2, 100)
       .otherwise(5)
-      .when("no `phi`, which it excludes", by_folds);
+      .when("no `phi`", by_folds);
   table
       .add("phi-scales", o.phi_scales,
-           "Values that the cross-validation tries for each level's phi, as parts of the phi that leaves "
-           "the level without features")
+           "Values of phi that cross-validation tries at each level, as fractions of the smallest phi that "
+           "leaves the level empty")
       .between(0, 1)
       .otherwise(PhiGrid().scales)
-      .when("no `phi`, which it excludes", by_folds);
-  table.section("Solver");
-  table
-      .add("smoothing", o.smoothing,
-           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
-      .above(0)
-      .otherwise(0.5);
-  table.add("anneal", o.anneal, "Reach a small smoothing through larger ones").otherwise(true);
-  table.add("max-iterations", o.max_iterations, "Iterations of the solver per level, at most")
+      .when("no `phi`", by_folds);
+  table.append(solver_fields(o.common, traits));
+  table.section("Intercept and solver");
+  table.add("smoothing", o.smoothing, kSmoothingHelp).above(0).otherwise(0.5);
+  table.add("anneal", o.anneal, "Approach a small `smoothing` through larger ones, which is faster")
+      .otherwise(true);
+  table.add("max-iterations", o.max_iterations, "Number of iterations of the solver per level, at most")
       .above(0)
       .otherwise(5000);
   table.append(row_fields(o.rows, [&o] { return is_multitask(o.loss, "multiclass-hinge"); }));
-  table.append(common_fields(o.common, {.class_weight = false, .tolerance = "1e-6"}));
   return table;
 }
 
@@ -226,32 +235,29 @@ Fitted fit(const FitData& data, const CascadeFit& options, const Context& contex
 }
 
 FieldTable fields(TreeLassoFit& o) {
-  FieldTable table;
+  const CommonTraits traits{.class_weight = false, .tolerance = "1e-6"};
+  FieldTable table = common_fields(o.common, traits);
   table.section("The task");
   table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multitask-hinge");
   table.section("The tree, and choosing the penalty");
   table
       .add("tree", o.tree,
-           "Tree over the classes or tasks: found by agglomerative clustering, random, or a file of lines "
-           "'node height child ...'")
+           "Tree over the classes or tasks: found by clustering, random, or a file of lines 'node height "
+           "child ...'")
       .choices({"cluster", "random"})
       .otherwise("cluster")
       .from_file();
   table.add("lambda", o.lambda, "Weight of the penalty")
       .at_least(0)
       .otherwise_text("chosen by cross-validation");
-  table.add("folds", o.folds, "Folds of the cross-validation that chooses lambda")
+  table.add("folds", o.folds, "Number of folds of the cross-validation that chooses lambda")
       .between(2, 100)
       .otherwise(5)
-      .when("no `lambda`, which it excludes", [&o] { return !o.lambda; });
-  table.section("Solver");
-  table
-      .add("smoothing", o.smoothing,
-           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
-      .above(0)
-      .otherwise(0.5);
+      .when("no `lambda`", [&o] { return !o.lambda; });
+  table.append(solver_fields(o.common, traits));
+  table.section("Intercept and solver");
+  table.add("smoothing", o.smoothing, kSmoothingHelp).above(0).otherwise(0.5);
   table.append(row_fields(o.rows, [&o] { return is_multitask(o.loss, "multitask-hinge"); }));
-  table.append(common_fields(o.common, {.class_weight = false, .tolerance = "1e-6"}));
   return table;
 }
 

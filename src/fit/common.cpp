@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "data/to_size.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/target.hpp"
@@ -18,13 +19,13 @@ void check_finite(const Round& round) {
   for (const auto& [what, value] : {std::pair("objective", round.objective), std::pair("loss", round.loss)}) {
     if (!value || std::isfinite(*value)) continue;
     throw Failure(fmt::format(
-        "the {} became {}, so that there is no model: the values are too large, or the steps; try `scale` "
-        "minmax, and a stronger penalty",
+        "the {} became {}, so there is no model: the values or the steps are too large; try `scale` "
+        "minmax and a stronger penalty",
         what, *value));
   }
 }
 
-/// Fills missing values of a copy; data without any stays as it is.
+/// Fills missing values in a copy; data without missing values is not copied.
 void fill(Rows& rows, std::span<const float> means, ThreadPool& threads) {
   if (!has_missing(rows->x)) return;
   Dataset filled = *rows;
@@ -47,19 +48,46 @@ void fill_missing_values(Prepared& data, const CommonFit& common) {
   if (data.test) prepare(*data.test);
 }
 
+/// Rows of weight 0 are absent.
+void drop_weightless(Rows& rows) {
+  std::vector<Index> kept;
+  for (Index i = 0; i < std::ssize(rows->weight); ++i) {
+    if (rows->weight[to_size(i)] > 0) kept.push_back(i);
+  }
+  if (std::ssize(kept) < std::ssize(rows->weight)) rows = Rows(select_rows(*rows, kept));
+}
+
+/// Images of a file that says how wide they are need no `image-width`, and can have no other.
+void take_image_width(const FitData& data, const FieldTable& table) {
+  const Index width = data.train.image_width;
+  if (width == 0) return;
+  if (data.test != nullptr && data.test->image_width > 0 && data.test->image_width != width) {
+    throw InputError(fmt::format("{}: the images are {} pixels wide, but those of {} are {}",
+                                 data.test->source, data.test->image_width, data.train.source, width));
+  }
+  const Field* field = table.find("image-width");
+  if (field == nullptr || !field->applies()) return;
+  if (field->is_set() && field->get() != 0 && field->get() != width) {
+    throw OptionError::of_value("image-width", field->get().dump(),
+                                fmt::format("the images of {} are {} pixels wide", data.train.source, width));
+  }
+  field->set(width);
+}
+
 Prepared prepare(const FitData& data, const CommonFit& common, const Context& context) {
   Prepared prepared{Rows(data.train), std::nullopt, {}, {context.threads, context.monitor, *common.seed}};
   if (data.test != nullptr) {
     prepared.test.emplace(*data.test);
     require_columns(*data.test, data.train.columns(), fmt::format("{} has", data.train.source));
-    if (!data.test->weight.empty()) normalised_weights(*data.test);  // refuses what training may not have
+    if (!data.test->weight.empty()) normalised_weights(*data.test);  // throws as for training rows
   }
   if (!data.train.weight.empty())
     normalised_weights(data.train);  // refuses weights that nothing can be learned from
+  drop_weightless(prepared.train);
+  if (prepared.test) drop_weightless(*prepared.test);
   fill_missing_values(prepared, common);
   if (common.holdout.value_or(0) > 0) {
-    if (prepared.test)
-      throw InputError("`holdout` and `test` exclude each other: the test set is one or the other");
+    if (prepared.test) throw InputError("`holdout` cannot be combined with `test`: both give the test set");
     const Split split = holdout_split(*prepared.train, *common.holdout, *common.seed);
     prepared.test.emplace(select_rows(*prepared.train, split.test));
     prepared.train = Rows(select_rows(*prepared.train, split.train));
@@ -67,31 +95,32 @@ Prepared prepare(const FitData& data, const CommonFit& common, const Context& co
   return prepared;
 }
 
-/// What a cancelled run left is a model if it has a feature, and says that it is unfinished.
+/// A cancelled run leaves a model if it has at least one feature; the report then says that it is unfinished.
 void settle_cancelled(FitReport& report) {
   if (report.end.features_used.value_or(1) == 0)
     throw Failure("cancelled before a feature was chosen: there is no model");
   report.end.stop = "cancelled";
-  report.warnings.push_back("cancelled; the model is what was learned until then");
+  report.warnings.push_back("cancelled; the model is what was learned up to that point");
 }
 
 }  // namespace
 
 FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
   FieldTable table;
-  table.section("Data and reproducibility");
-  table.add("seed", options.seed, "Seed of everything random").at_least(0).otherwise(1);
+  table.section("Data");
   table
       .add("missing", options.missing,
-           "What a missing value is: an error, the column's mean in the training data, or zero")
+           "Missing values: report an error, or fill in the column's mean in the training data, or zero")
       .choices({"error", "mean", "zero"})
       .otherwise("error");
-  table.add("scale", options.scale, "Scaling of the columns; it belongs to the model")
+  table
+      .add("scale", options.scale,
+           "Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1")
       .choices({"none", "minmax", "standard"})
       .otherwise_text(traits.scale_text);
   table
       .add("holdout", options.holdout,
-           "Fraction of the training rows taken as test set, spread over classes or tasks")
+           "Fraction of the training rows set aside as test set, of every class or task alike")
       .between(0, 0.999)
       .otherwise(0.0);
   if (traits.class_weight) {
@@ -101,9 +130,16 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
         .choices({"none", "balanced"})
         .otherwise("none");
   }
+  table.add("seed", options.seed, "Seed of the random numbers").at_least(0).otherwise(1);
+  return table;
+}
+
+FieldTable solver_fields(CommonFit& options, const CommonTraits& traits) {
+  FieldTable table;
+  table.section("Intercept and solver");
   if (traits.bias) table.add("bias", options.bias, "Intercept per class, never penalised").otherwise(true);
   if (!traits.tolerance.empty()) {
-    table.add("tolerance", options.tolerance, "Accuracy of the solver")
+    table.add("tolerance", options.tolerance, "Accuracy of the solver; smaller is slower")
         .above(0)
         .otherwise_text(traits.tolerance);
   }
@@ -130,6 +166,7 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   const auto start = std::chrono::steady_clock::now();
   table.check();
   table.fill();
+  take_image_width(data, table);
   Prepared prepared = prepare(data, common, context);
   Fitted fitted = learn(prepared);
   FitReport& report = fitted.report;

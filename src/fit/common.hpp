@@ -1,4 +1,4 @@
-// What the fits of all batch methods share.
+// Functions shared by the fits of all batch methods.
 #pragma once
 
 #include <memory>
@@ -20,13 +20,17 @@ struct CommonTraits {
   std::function<std::string()> scale = nullptr;  ///< the default scaling; null: minmax
   std::string scale_text = "minmax";
 };
+/// What is done with the data: every method has these first.
 FieldTable common_fields(CommonFit& options, const CommonTraits& traits);
+/// `bias` and `tolerance`.
+FieldTable solver_fields(CommonFit& options, const CommonTraits& traits);
 
-/// What depends on the method: minmax, but images are taken as they are; the tolerance given.
+/// Fills in the defaults that depend on the method: scaling minmax (images are taken as they are) and the
+/// tolerance given.
 void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance);
 inline constexpr std::string_view kPoolScaleText = "minmax; none with `pool` patches";
 
-/// A part of a data set that is there, or a copy that belongs to this object.
+/// A data set held elsewhere, or a copy that belongs to this object.
 class Rows {
  public:
   explicit Rows(const Dataset& whole) : whole_(&whole) {}
@@ -39,26 +43,26 @@ class Rows {
   const Dataset* whole_;
 };
 
-/// The data of a fit, ready to be learned from: rows held out taken away, missing values filled in.
+/// The data of a fit, ready for learning: held-out rows are removed, missing values are filled in.
 struct Prepared {
   Rows train;
   std::optional<Rows> test;
-  std::vector<float> means;  ///< that stand for missing values; empty: there were none to fill
+  std::vector<float> means;  ///< used for missing values; empty: none were missing
   Context context;
   const Dataset* test_data() const { return test ? &**test : nullptr; }
 };
 
 /// The frame of every batch fit: checks and fills the table, prepares the data, learns, and completes the
-/// report and what the model knows of itself. Throws Failure where the outcome is not a model (numbers that
-/// are not finite, a run cancelled before the first feature).
+/// report and the model's metadata. Throws Failure if the result is not a model (numbers that are not finite,
+/// a run cancelled before the first feature).
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn);
 
-/// What a model keeps of its report: nothing that differs between two equal runs, so that its bytes depend on
-/// data, options and seed alone.
+/// The part of a report that a model stores: nothing that differs between two equal runs, so that its bytes
+/// depend on data, options and seed alone.
 nlohmann::json metadata_of(const FitReport& report);
 
-/// Weights of rows that sum to 1, class weights included where asked for.
+/// Row weights that sum to 1, including class weights if asked for.
 std::vector<double> row_weights(const Dataset& part, const CommonFit& common, const Classes* classes);
 
 /// A model over features of the training data, still without stages.
@@ -71,7 +75,7 @@ void add_sparsity(const LinearModel& model, Round& end);
 /// Scores that are the bias alone.
 Grid<double> constant_scores(Index rows, Index outputs, std::span<const double> bias);
 
-/// What Feature::describe says of features [first, end).
+/// Descriptions (Feature::describe) of the features [first, end).
 nlohmann::json described(const std::vector<FeaturePtr>& features, std::size_t first,
                          const std::vector<std::string>& names);
 

@@ -60,7 +60,7 @@ CrossValidation cross_validate(std::size_t count,
 
 void check_folds(Index folds, Index rows) {
   if (folds == 1)
-    throw OptionError::of_value("folds", "1", "leaves nothing to learn from: name 2 or more, or none");
+    throw OptionError::of_value("folds", "1", "leaves nothing to learn from; give 2 or more, or 0 for none");
   if (folds > rows) {
     throw OptionError::of_value("folds", std::to_string(folds),
                                 fmt::format("asks for more folds than the {} rows of the data", rows));

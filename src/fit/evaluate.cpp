@@ -29,15 +29,24 @@ nlohmann::json or_null(double value) {
   return std::isnan(value) ? nlohmann::json() : nlohmann::json(value);
 }
 
+/// A sum of weights: a count where it is whole.
+nlohmann::json weight_json(double weight) {
+  if (weight == std::floor(weight) && weight < 1e15) return static_cast<std::int64_t>(weight);
+  return weight;
+}
+
 void add_classes(const Evaluation& evaluation, nlohmann::json& json) {
   const ClassMetrics& metrics = *evaluation.classes;
   json["error"] = metrics.error;
-  json["errors"] = metrics.errors;
+  json["errors"] = weight_json(metrics.errors);
   json["coverage"] = or_null(metrics.coverage);
   json["log_loss"] = or_null(metrics.log_loss);
   json["top_error"] = metrics.top_error;
   json["classes"] = evaluation.names;
-  json["confusion"] = evaluation.confusion;
+  for (const std::vector<double>& of_class : evaluation.confusion) {
+    nlohmann::json& row = json["confusion"].emplace_back(nlohmann::json::array());
+    for (const double weight : of_class) row.push_back(weight_json(weight));
+  }
   if (!evaluation.unknown.empty()) json["unknown_classes"] = evaluation.unknown;
 }
 
@@ -52,7 +61,7 @@ void add_tasks(const Evaluation& evaluation, nlohmann::json& json) {
 }  // namespace
 
 Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads) {
-  if (!data.weight.empty()) normalised_weights(data);  // refuses those that fit refuses
+  if (!data.weight.empty()) normalised_weights(data);  // throws on weights that fit refuses, too
   const Grid<double> scores = model.scores(data, threads);
   Evaluation result;
   result.rows = data.rows();
@@ -63,7 +72,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
       const Classes classes = classes_of(data, model.output_names());
       result.classes = class_metrics(scores, classes.of_row, data.weight);
       result.classes->log_loss = log_loss_of(model, scores, classes, data.weight);
-      result.confusion = confusion_matrix(scores, classes.of_row);
+      result.confusion = confusion_matrix(scores, classes.of_row, data.weight);
       result.unknown = unknown_labels(data, classes);
       break;
     }

@@ -11,8 +11,8 @@
 namespace sharelearn {
 namespace {
 
-/// The sum of rounds as weights on stumps: a - b on the classes that share one, b and k_c in the bias. A
-/// stump chosen again adds to its weights.
+/// The sum of rounds as weights on stumps: a - b on the classes that share a stump; b and k_c go to the bias.
+/// A stump that is chosen again adds to its weights.
 class Path {
  public:
   Path(const StumpPool& pool, std::shared_ptr<LinearModel> model)
@@ -96,15 +96,15 @@ Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_ro
 }  // namespace
 
 FieldTable fields(JointBoostFit& o) {
-  FieldTable table;
+  FieldTable table = common_fields(o.common, {.bias = false});
   table.section("Size of the model");
-  table.add("rounds", o.rounds, "Stumps to add").above(0).otherwise(20);
+  table.add("rounds", o.rounds, "Number of stumps (rules with one threshold) to add").above(0).otherwise(20);
   table
-      .add("bins", o.bins,
-           "Quantile bins per column whose borders are the thresholds, 2 to 256; 0: every threshold")
+      .add(
+          "bins", o.bins,
+          "Number of quantile bins per column whose borders are the thresholds, 2 to 256; 0: every threshold")
       .between(0, 256)
       .otherwise(0);
-  table.append(common_fields(o.common, {.bias = false}));
   return table;
 }
 

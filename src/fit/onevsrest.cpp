@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kTolerance = 1e-8;
 
-/// A run over some rows and what it gave.
+/// A run over some rows, and its result.
 struct Run {
   Run(const OneVsRestFit& o, const Dataset& rows, const std::vector<std::string>& names,
       const Context& context)
@@ -30,7 +30,7 @@ struct Run {
     features = options.features;
     result = one_vs_rest(*pool, classes, row_weights(rows, o.common, &classes), options, context);
   }
-  /// Of the model after each round, from round 0 on.
+  /// Metrics of the model after each round, from round 0 on.
   std::vector<ClassMetrics> metrics_on(const Dataset& rows, ThreadPool& threads) const {
     PathEvaluator evaluator(rows, scaling, classes.names, threads);
     std::vector<ClassMetrics> all;
@@ -101,7 +101,7 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   if (*o.folds > 0) {
     check_folds(*o.folds, data.train->rows());
     const std::vector<Split> splits =
-        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed);
+        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, data.train->weight);
     const auto measure = [&](const Split& split, const std::string&) {
       const Dataset part = select_rows(*data.train, split.train);
       const Run fold(o, part, classes.names, context);
@@ -124,22 +124,32 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
 }  // namespace
 
 FieldTable fields(OneVsRestFit& o) {
-  FieldTable table;
+  const CommonTraits traits{.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)};
+  FieldTable table = common_fields(o.common, traits);
   table.section("Size of the model, and choosing it");
-  table.add("features", o.features, "Features that each class chooses, at most").above(0).otherwise(5);
-  table.add("folds", o.folds, "Choose the number of features by cross-validation over this many folds")
+  table.add("features", o.features, "Number of features that each class chooses, at most")
+      .above(0)
+      .otherwise(5);
+  table
+      .add("folds", o.folds,
+           "Choose the number of features by cross-validation over this many folds; 0: no cross-validation")
       .between(0, 100)
       .otherwise(0);
   table
       .add("choose", o.choose,
-           "Which number the folds choose: the least error, or the fewest within one standard error")
+           "least: the number with the lowest error over the folds; one-standard-error: the smallest number "
+           "whose error is within one standard error of it")
       .choices(choice_names())
       .otherwise("least")
       .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
   table.section("Penalties");
-  table.add("ridge", o.ridge, "Weight of the sum of squared weights").at_least(0).otherwise(0.0);
+  table
+      .add("ridge", o.ridge,
+           "Penalty on the sum of squared weights; 0 can be slow and overfit once the classes separate")
+      .at_least(0)
+      .otherwise(0.0);
+  table.append(solver_fields(o.common, traits));
   table.append(pool_fields(o.pool));
-  table.append(common_fields(o.common, {.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)}));
   return table;
 }
 

@@ -17,10 +17,11 @@ namespace sharelearn {
 namespace {
 
 constexpr int kRegretPoints = 8;
-/// Weights grow as 1 / gamma; far below this one they leave the range of numbers.
+/// Weights grow as 1 / gamma; far below this gamma they overflow.
 constexpr double kLeastGamma = 1e-100;
 
-/// Which label of a task is positive. A row alone does not tell: what the model has not met is 1 and -1.
+/// Which label of a task is positive. A single row does not tell, so labels that the model has not met are
+/// taken as 1 and -1.
 TaskLabels labels_in_stream(const TaskLabels& known) {
   const TaskLabels usual{"-1", "1"};
   const bool fits = (known.positive.empty() || usual.sign_of(known.positive) == 1) &&
@@ -29,7 +30,7 @@ TaskLabels labels_in_stream(const TaskLabels& known) {
   return fits && !complete ? usual : known;
 }
 
-/// Options that are set must be those of the model.
+/// Options that are set must equal those of the model.
 void check_agreement(const OnlineCascadeFit& given, const OnlineCascadeModel& model,
                      const std::string& source) {
   const OnlineCascadeOptions& known = model.cascade.options();
@@ -51,7 +52,7 @@ void check_agreement(const OnlineCascadeFit& given, const OnlineCascadeModel& mo
          !given.common.scale || scaling_from(*given.common.scale) == model.preprocessing.scaling.kind);
 }
 
-/// The options of a model, fresh or resumed, take effect.
+/// Puts the options of a model, new or resumed, into effect.
 void take_options(OnlineCascadeFit& o, const OnlineCascadeModel& model) {
   const OnlineCascadeOptions& known = model.cascade.options();
   o.loss = name_of(known.loss);
@@ -66,7 +67,7 @@ void take_options(OnlineCascadeFit& o, const OnlineCascadeModel& model) {
 CascadeOptions levels_from(const OnlineCascadeFit& o) {
   if (!o.phi)
     throw OptionError("phi",
-                      "the online cascade does not choose it: give one value per level, or one for all");
+                      "the online cascade does not choose it; give one value per level, or one for all");
   return {.loss = joint_loss_from(*o.loss),
           .levels = levels_of(o.levels, o.phi, o.mix),
           .mix = o.mix.value_or(std::vector<double>()),
@@ -74,7 +75,7 @@ CascadeOptions levels_from(const OnlineCascadeFit& o) {
           .bias = *o.common.bias};
 }
 
-/// Named columns in the model's order, columns that it has not met behind them.
+/// Orders named columns as in the model; columns new to the model come last.
 void order_as(const OnlineCascadeModel& model, Dataset& rows, const std::string& source) {
   const std::vector<std::string>& given = rows.column_names;
   if (model.column_names().empty() || given.empty()) return;
@@ -94,36 +95,43 @@ void order_as(const OnlineCascadeModel& model, Dataset& rows, const std::string&
 }  // namespace
 
 FieldTable fields(OnlineCascadeFit& o) {
-  FieldTable table;
+  const CommonTraits traits{.class_weight = false, .scale_text = "none"};
+  FieldTable table = common_fields(o.common, traits);
   table.section("The task");
-  table.add("loss", o.loss, "Loss: of classes, or of yes/no tasks")
+  table.add("loss", o.loss, "The task and its loss: classes, or yes/no tasks")
       .choices(joint_loss_names())
       .otherwise("multiclass-hinge");
   table.section("Levels");
-  table.add("levels", o.levels, "Number of levels")
+  table
+      .add("levels", o.levels,
+           "Number of levels, from features shared by all classes or tasks to features of single ones")
       .between(1, kMostLevels)
       .otherwise_text("that of `phi` or `mix`");
-  table.add("phi", o.phi, "Weight of each level's penalty, comma separated, or one for all").at_least(0);
-  table.add("mix", o.mix, "Each level's share of the l1 norm (0: all shared, 1: nothing shared)")
+  table.add("phi", o.phi, "Weight of the penalty of each level, separated by commas, or one for all")
+      .at_least(0);
+  table
+      .add("mix", o.mix,
+           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
+           "shared)")
       .between(0, 1)
       .otherwise_text("0 to 1 in equal steps");
-  table.section("Learning online");
+  table.section("With `online`");
   table
       .add("gamma", o.gamma,
-           "Weight of the squared norm of the weights: larger is steadier and slower to learn")
+           "Weight of the squared norm of the weights: larger makes learning slower and steadier")
       .between(kLeastGamma, 1 / kLeastGamma)
       .otherwise(1.0);
-  table.add("passes", o.passes, "Passes over the data")
+  table.add("passes", o.passes, "Number of passes over the data")
       .above(0)
       .otherwise(1)
-      .when("no `regret`, which is that of one pass",
+      .when("no `regret`, which measures a single pass",
             [&o] { return o.passes.value_or(1) == 1 || !o.regret.value_or(false); });
   table
       .add("regret", o.regret,
-           "Report how much more loss each level met, per example, than the best that could have been chosen "
-           "in hindsight")
+           "Report, per level, how much more loss it had per example than the best fixed weights, chosen in "
+           "hindsight")
       .otherwise(false);
-  table.append(common_fields(o.common, {.class_weight = false, .scale_text = "none"}));
+  table.append(solver_fields(o.common, traits));
   return table;
 }
 
@@ -135,7 +143,7 @@ OnlineCascadeLearner::OnlineCascadeLearner(std::shared_ptr<OnlineCascadeModel> m
       known_examples_(model_->cascade.examples()) {
   take_options(options_, *model_);
   for (std::size_t c = 0; c < model_->names.size(); ++c) place_[model_->names[c]] = static_cast<Index>(c);
-  model_->metadata = {{"method", "cascade"}, {"options", this->options()}};  // of checkpoints
+  model_->metadata = {{"method", "cascade"}, {"options", this->options()}};  // for checkpoints
 }
 
 OnlineCascadeLearner OnlineCascadeLearner::begin(const OnlineCascadeFit& options,
@@ -187,12 +195,12 @@ FitReport OnlineCascadeLearner::report(double seconds) const {
   return report;
 }
 
-/// Where the tasks are named beforehand, the first row shows whether they have rows of their own.
+/// If the tasks are named beforehand, the first row shows whether they have rows of their own.
 void OnlineCascadeLearner::settle_form(const OnlineRow& first) {
   if (settled_) return;
   settled_ = true;
   if (model_->preprocessing.scaling.kind != ScalingKind::none)
-    throw InputError(fmt::format("{}: scales its rows, which a stream cannot", source_));
+    throw InputError(fmt::format("{}: the model scales its rows, which a stream cannot do", source_));
   OnlineCascade& cascade = model_->cascade;
   if (multiclass()) return;
   if (cascade.examples() == 0 && !first.task.empty())
@@ -200,7 +208,7 @@ void OnlineCascadeLearner::settle_form(const OnlineRow& first) {
   if (cascade.own_rows()) model_->task_labels = labels_in_stream(model_->task_labels);
 }
 
-/// `part`: where the name stands.
+/// `part`: the part of the row that holds the name.
 Index OnlineCascadeLearner::place_of(std::string_view part, const std::string& name) const {
   const auto found = place_.find(name);
   if (found != place_.end()) return found->second;

@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-/// columns x outputs.
+/// Weights of a level, columns x outputs.
 std::vector<double> weights_of_level(const OnlineCascade& cascade, Index level) {
   std::vector<double> all;
   all.reserve(to_size(cascade.columns() * cascade.outputs()));
@@ -83,10 +83,10 @@ void add_online_errors(FitReport& report, const OnlineCascadeModel& model, const
                        const MultiOutputData* test, ThreadPool& threads) {
   const OnlineCascade& cascade = model.cascade;
   const auto exact = make_loss(train, cascade.options().loss, 0);
-  // A step adds up its examples, and the penalty goes with that; the batch loss is their mean.
+  // A step's loss is the sum over its examples, with the penalty on that scale; the batch loss is their mean.
   const double rows_per_step = static_cast<double>(train.rows()) / static_cast<double>(steps_of(train));
   const auto outputs = to_size(cascade.outputs());
-  Cascade so_far;  // as one level
+  Cascade so_far;  // the levels up to now, summed to one
   so_far.levels.resize(1);
   CompositePoint& sum = so_far.levels.front().increment;
   sum.weights.assign(to_size(cascade.columns()) * outputs, 0.0);

@@ -6,18 +6,18 @@
 
 namespace sharelearn {
 
-/// What can be said without data: counts, and one round per level. `examples`: learned in `seconds`.
+/// Everything that needs no data: counts, and one round per level. `examples` were learned in `seconds`.
 FitReport online_report(const OnlineCascadeModel& model, double seconds, Index examples);
 
-/// The errors, loss and objective of every round with the levels up to it, and those of the whole. `test`:
-/// null where there is none.
+/// Adds errors, loss and objective of the levels up to each round, and of the whole model. `test` may be
+/// null.
 void add_online_errors(FitReport& report, const OnlineCascadeModel& model, const MultiOutputData& train,
                        const MultiOutputData* test, ThreadPool& threads);
 
-/// Throws InputError where rows have weights: online every example counts the same.
+/// Throws InputError if rows have weights: online every example counts the same.
 void refuse_row_weights(const Dataset& data);
 
-/// Throws Failure where a run was cancelled before it learned anything.
+/// Throws Failure if a run was cancelled before it learned anything.
 void require_steps(const OnlineCascadeModel& model);
 
 }  // namespace sharelearn

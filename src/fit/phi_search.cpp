@@ -13,7 +13,7 @@ namespace sharelearn {
 
 namespace {
 
-/// Passes on the wish to stop, but no progress: that is told trial by trial.
+/// Forwards cancellation, but not progress: progress is reported trial by trial.
 class QuietMonitor : public Monitor {
  public:
   explicit QuietMonitor(const Monitor& of) : of_(of) {}
@@ -23,13 +23,13 @@ class QuietMonitor : public Monitor {
   const Monitor& of_;
 };
 
-/// Coordinate search over the scales; trials seen before are not judged again.
+/// Coordinate search over the scales; no trial is judged twice.
 class ScaleSearch {
  public:
   ScaleSearch(const std::vector<double>& grid, const std::function<double(const std::vector<double>&)>& judge)
       : grid_(grid), judge_(judge) {}
 
-  /// Tries every scale of level l around `from`; `best` becomes the winner if it beats all seen so far.
+  /// Tries every scale of level l around `from`; `best` becomes the winner if it beats all trials so far.
   void improve(std::size_t l, const std::vector<double>& from, std::vector<double>& best) {
     const std::vector<double> start = from;
     std::vector<double> scales = grid_;
@@ -88,7 +88,7 @@ class Search {
     options_.phi = phi_of(scales);
     QuietMonitor monitor(context_.monitor);
     Context quiet{context_.threads, monitor, context_.seed};
-    // Less is better in a cross-validation.
+    // In a cross-validation less is better.
     const auto measure = [&](std::size_t p) {
       fitted_[p] = fit_cascade(pairs_[p].train, options_, quiet, &fitted_[p]);
       const auto scores = cascade_scores(fitted_[p], pairs_[p].held_out, options_.levels, context_.threads);
@@ -107,7 +107,7 @@ class Search {
   PhiGrid grid_;
   Context context_;
   std::vector<double> tops_;
-  std::vector<Cascade> fitted_;  ///< the last of each pair: equal first levels are not fitted again
+  std::vector<Cascade> fitted_;  ///< the last fit of each pair: equal first levels are not fitted again
   PhiSearch found_;
   Index done_ = 0, planned_ = 0;
 };
@@ -144,7 +144,7 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, const Context& context) {
   std::vector<HeldOutPair> pairs;
-  for (const Split& split : stratified_folds(strata(data), folds, context.seed)) {
+  for (const Split& split : stratified_folds(strata(data), folds, context.seed, data.error_weights())) {
     pairs.push_back({select_rows(data, split.train), select_rows(data, split.test)});
     const std::vector<double>& weights = pairs.back().train.weights;
     if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; })) {

@@ -36,7 +36,7 @@ PerRound per_round_from(const std::string& text) {
                     (is_share ? value <= 100 : value == static_cast<double>(static_cast<Index>(value)));
   if (!fits)
     throw OptionError("per-round",
-                      fmt::format("expected a number above 0, or a part as in 3%, found '{}'", text));
+                      fmt::format("expected a number above 0, or a percentage as in 3%, found '{}'", text));
   return is_share ? PerRound{1, value / 100} : PerRound{static_cast<Index>(value), 0};
 }
 
@@ -74,7 +74,7 @@ std::string_view text_of(ShareBoostStop stop, bool groups) {
     case ShareBoostStop::cancelled:
       return "cancelled";
     case ShareBoostStop::observer:
-      return "the validation error went down no more";
+      return "the validation error no longer fell";
   }
   return "";
 }
@@ -141,9 +141,8 @@ double error_on(PathEvaluator& rows, const ShareBoostResult& path) {
   return error_rate(scores_on(rows, path), rows.truth(), rows.weights());
 }
 
-/// Errors on the rows of split.test of a path learned without them: with one feature, two ... Between two
-/// rounds it is the model of the round before that has at most so many features. Empty where no feature was
-/// worth choosing.
+/// Errors on the rows of split.test, for a path learned without them: with one feature, with two, ... Between
+/// two rounds the model of the earlier round counts. The single error 1 if no feature was worth choosing.
 std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, const Classes& classes,
                                  const Split& split, const std::string& fold, const Context& context) {
   Problem problem(o, Rows(select_rows(train, split.train)), classes.names, context);
@@ -165,7 +164,7 @@ Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Classe
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
-      stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed);
+      stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, train.weight);
   const auto measure = [&](const Split& split, const std::string& fold) {
     return errors_along(o, train, classes, split, fold, context);
   };
@@ -174,11 +173,12 @@ Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Classe
   return static_cast<Index>(result.chosen) + 1;
 }
 
-/// Rows held out to see when more features stop helping.
+/// Rows held out to decide when more features stop helping.
 class Validation {
  public:
   Validation(const ShareBoostFit& o, const Dataset& train, const Classes& classes, const Context& context)
-      : patience_(*o.patience), split_(stratified_holdout(classes.of_row, *o.validation, context.seed)) {
+      : patience_(*o.patience),
+        split_(stratified_holdout(classes.of_row, *o.validation, context.seed, train.weight)) {
     if (split_.test.empty() || split_.train.empty()) {
       throw OptionError::of_value("validation", fmt::format("{}", *o.validation),
                                   fmt::format("of {} rows leaves an empty part", train.rows()));
@@ -187,7 +187,7 @@ class Validation {
   }
   const std::vector<Index>& training_rows() const { return split_.train; }
   const Dataset& rows() const { return rows_; }
-  /// Takes the error after one more round; false when `patience` features brought nothing.
+  /// Takes the error after one more round; false if the last `patience` features brought no improvement.
   bool go_on(double error, Index features) {
     if (error < least_) {
       least_ = error;
@@ -236,7 +236,7 @@ std::shared_ptr<LinearModel> model_of(const ShareBoostResult& path, const Proble
   return model;
 }
 
-/// Errors of the model so far on the training rows, and on the test and validation rows where there are any.
+/// Errors of the model so far on the training rows and, if there are any, on the test and validation rows.
 class ErrorMeter {
  public:
   ErrorMeter(const Problem& problem, const Dataset* test, const Validation* validation, ThreadPool& threads)
@@ -328,87 +328,112 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
 }  // namespace
 
 FieldTable fields(ShareBoostFit& o) {
-  FieldTable table;
+  const CommonTraits traits{.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)};
+  FieldTable table = common_fields(o.common, traits);
   table.section("Size of the model, and choosing it");
-  table.add("features", o.features, "Features to choose, at most; every smaller number is kept in the model")
+  table
+      .add("features", o.features,
+           "Number of features to choose, at most; the model keeps every smaller size, too")
       .above(0)
       .otherwise(20);
-  table.add("folds", o.folds, "Choose the number of features by cross-validation over this many folds")
+  table
+      .add("folds", o.folds,
+           "Choose the number of features by cross-validation over this many folds; 0: no cross-validation")
       .between(0, 100)
       .otherwise(0)
-      .when("no `validation`: one of the two chooses", [&o] { return o.validation.value_or(0) == 0; });
+      .when("no `validation`", [&o] { return o.validation.value_or(0) == 0; });
   table
       .add("choose", o.choose,
-           "Which number the folds choose: the least error, or the fewest within one standard error")
+           "least: the number with the lowest error over the folds; one-standard-error: the smallest number "
+           "whose error is within one standard error of it")
       .choices(choice_names())
       .otherwise("least")
       .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
-  table.add("validation", o.validation, "Fraction of the training rows that decide when to stop")
+  table.add("validation", o.validation, "Fraction of the training rows set aside to decide when to stop")
       .between(0, 0.9)
       .otherwise(0.0);
-  table.add("patience", o.patience, "Features without a lower validation error before stopping")
+  table.add("patience", o.patience, "Stop after this many features without a lower validation error")
       .above(0)
       .otherwise(20)
       .when("`validation`", [&o] { return o.validation.value_or(0) > 0; });
   table.section("Penalties");
   table
       .add("ridge", o.ridge,
-           "Weight of the sum of squared weights; 0 can be slow and overfit once the classes separate")
+           "Penalty on the sum of squared weights; 0 can be slow and overfit once the classes separate")
       .at_least(0)
       .otherwise(0.0);
-  table.add("smooth-l1", o.smooth_l1, "Weight of the smoothed sum of magnitudes").at_least(0).otherwise(0.0);
+  table.add("smooth-l1", o.smooth_l1, "Penalty on the sum of absolute weights, smoothed")
+      .at_least(0)
+      .otherwise(0.0);
   table
-      .add("smooth-l1linf", o.smooth_l1linf, "Weight of the smoothed sum of each feature's largest magnitude")
+      .add("smooth-l1linf", o.smooth_l1linf,
+           "Penalty on the sum of the largest absolute weight of each feature, smoothed")
       .at_least(0)
       .otherwise(0.0);
-  table.add("beta", o.beta, "Sharpness of the smoothed penalties").between(1, 1e6).otherwise(10.0);
+  table.add("beta", o.beta, "Sharpness of the smoothed penalties: larger is closer to the exact ones")
+      .between(1, 1e6)
+      .otherwise(10.0);
   table.section("Choosing features");
   table
       .add("rule", o.rule,
-           "What makes a candidate the best: the l1 or l2 norm of its gradient, or the decrease of the loss "
-           "along it, with "
-           "the best new column, or after correcting all weights")
+           "How candidates are compared. gradient, gradient-l2: by the gradient of the loss, added up over "
+           "the classes as absolute values or as squares; line, column, exact: by how much the loss falls "
+           "with a step along that gradient, with the best weights of the candidate alone, or after "
+           "refitting all weights")
       .choices({"gradient", "gradient-l2", "line", "column", "exact"})
       .otherwise("gradient");
-  table.add("shortlist", o.shortlist, "Candidates that the slower rules try; 0: all")
+  table
+      .add("shortlist", o.shortlist,
+           "Number of candidates with the largest gradients that the other rules compare; 0: all")
       .at_least(0)
       .otherwise(32)
       .when("`rule` line, column or exact",
             [&o] { return !o.rule.value_or("gradient").starts_with("gradient"); });
   table
       .add("surplus", o.surplus,
-           "Select (1 + F) x features, then prune the least useful. Try 0.5; 2-3 times slower")
+           "Select (1 + F) x features for this number F, then prune the least useful. Try 0.5; 2-3 times "
+           "slower")
       .between(0, 10)
       .otherwise(0.0);
   table
       .add("per-round", o.per_round,
-           "Candidates (or groups) per round, or a part of those chosen so far, as in 3%")
+           "Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in "
+           "3%")
       .otherwise("1");
   table.add("diverse", o.diverse, "With several per round: avoid near-duplicates")
       .otherwise(false)
-      .when("several candidates per round: give `per-round` too",
-            [&o] { return o.per_round.value_or("1") != "1"; });
-  table.add("sample", o.sample, "Part of the pool that a round looks at, drawn anew for each round")
+      .when("`per-round` above 1", [&o] { return o.per_round.value_or("1") != "1"; });
+  table
+      .add("sample", o.sample,
+           "Fraction of the candidates that a round looks at, drawn at random for each round")
       .between(1e-6, 1)
       .otherwise(1.0);
-  table.add("groups", o.groups, "File of groups that enter together: one line of columns per group")
+  table
+      .add(
+          "groups", o.groups,
+          "File of groups of features that enter together: one line of columns, by name or number, per group")
       .from_file();
   table
       .add("costs", o.costs,
-           "File of costs, one per group (without groups: one per candidate); scores are divided by them")
+           "File of costs above 0, one per group (without `groups`: one per candidate), by which the scores "
+           "are divided")
       .above(0)
       .from_file();
+  table.append(solver_fields(o.common, traits));
+  table.section("Intercept and solver");
   table
       .add("round-tolerance", o.round_tolerance,
-           "End a round's correction when its gradient has fallen to this part; 0: by `tolerance` only")
+           "Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to "
+           "`tolerance`")
       .between(0, 1)
       .otherwise(0.0);
   table.append(pool_fields(o.pool, [&o] { return o.deform.value_or(0) > 0; }));
   table.section("Images");
-  table.add("deform", o.deform, "Deformed copies of each training image to learn from as well")
+  table
+      .add("deform", o.deform,
+           "Number of randomly deformed copies of each training image to learn from as well")
       .between(0, 1000)
       .otherwise(0);
-  table.append(common_fields(o.common, {.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)}));
   return table;
 }
 

@@ -37,7 +37,7 @@ struct OnlineSharing::State {
   ExampleBuilder builder;
   LineExample line_example;
   std::vector<std::string> new_names;  ///< of the line being read
-  std::string last_text, last_label;   ///< labels repeat: the last one is not made canonical again
+  std::string last_text, last_label;   ///< labels repeat, so the canonical form of the last one is kept
   Index bad_lines = 0;
   double learning_seconds = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
@@ -106,7 +106,7 @@ void add_test(const SharingModel& model, const Dataset& test, ThreadPool& thread
   const std::vector<std::int32_t> truth = classes_of(test, model.classes).of_row;
   const ClassMetrics metrics = class_metrics(model.scores(test, threads), truth);
   end.test_error = metrics.error;
-  // A class that is not known has no place among the others.
+  // An unknown class has no rank among the known classes.
   if (std::ranges::any_of(truth, [](std::int32_t c) { return c >= 0; })) end.coverage = metrics.coverage;
 }
 
@@ -118,7 +118,7 @@ OnlineSharing::State::State(const SharingFit& chosen, std::shared_ptr<SharingMod
       learner(std::move(from)),
       reader(reading_options(chosen, [this](std::string_view name) { return column_of(name); })) {}
 
-// Looks at the trial for the bound, then predicts and learns; only predicts where there is no label.
+// Updates the bound, then predicts and learns; only predicts if there is no label.
 SharingTrial OnlineSharing::State::trial(const ExampleView& x, const std::string& label) {
   if (label.empty()) return {.predicted = learner.predict(x)};
   const Index actual = model().find_class(label);
@@ -126,7 +126,7 @@ SharingTrial OnlineSharing::State::trial(const ExampleView& x, const std::string
   return learner.learn(x, actual, label);
 }
 
-// Where nothing is learned, a feature that was never seen has no weight and no statistics.
+// Where nothing is learned, a feature that was never seen has neither weight nor statistics.
 ExampleView OnlineSharing::State::example(const SparseRow& x, bool learns) {
   FeatureNumbering& features = model().features;
   builder.clear(model());
@@ -140,10 +140,10 @@ ExampleView OnlineSharing::State::example(const SparseRow& x, bool learns) {
 
 void OnlineSharing::State::require_unscaled() const {
   if (*options.scale != "none")
-    throw OptionError("scale", "examples that come one by one are not scaled; `unit` may do");
+    throw OptionError("scale", "examples that come one by one cannot be scaled; try `unit`");
 }
 
-// New names get their ids at once, but join the vocabulary only when the whole line was fine and has a label.
+// New names get their ids at once, but join the vocabulary only if the whole line is valid and has a label.
 Index OnlineSharing::State::column_of(std::string_view name) {
   const std::uint32_t known = model().features.find_name(name);
   if (known != FeatureNumbering::kNone) return known;
@@ -193,7 +193,7 @@ LineTrial OnlineSharing::State::take_line(std::string_view line, Unlabelled unla
   return result;
 }
 
-// A vocabulary finds names itself, wherever they stand; scaling and means go by the order.
+// A vocabulary finds names in any order of the columns; scaling and means need the order.
 void OnlineSharing::State::know_columns(const Dataset& rows, ThreadPool& threads) {
   Preprocessing& known = model().preprocessing;
   const bool is_new = model().examples == 0 && model().columns() == 0;
@@ -211,7 +211,7 @@ void OnlineSharing::State::know_columns(const Dataset& rows, ThreadPool& threads
   if (ordered) known.names = rows.column_names;
 }
 
-/// Columns in the model's order, nothing missing; not yet scaled. `room` holds a copy where one is needed.
+/// Columns in the model's order, nothing missing; not yet scaled. `room` holds a copy if one is needed.
 const Dataset& OnlineSharing::State::prepared(const Dataset& rows, std::optional<Dataset>& room,
                                               ThreadPool& threads) {
   const Preprocessing& known = model().preprocessing;
@@ -239,7 +239,7 @@ ExampleView OnlineSharing::State::row_example(const ExampleView& row, const std:
 void OnlineSharing::State::learn_rows(const Dataset& data, const RowsToLearn& how) {
   const SharingOptions& learning = model().options;
   const bool plain = !learning.binary && !learning.unit && !*options.bias && !*options.names &&
-                     *options.hash == 0;  // a row is an example as it is
+                     *options.hash == 0;  // a row is used as an example without changes
   const RowMatrix rows = to_rows(data.x);
   const std::string none;
   const double begun = cpu_seconds();
@@ -285,7 +285,7 @@ FitReport OnlineSharing::State::report() const {
   report.extra["bound"] = to_json(bound);
   if (!bound.idle.empty()) {
     report.warnings.push_back(fmt::format(
-        "`competitor`: no class has the hypothesis '{}': it only weakens the bound", bound.idle.front()));
+        "`competitor`: no class uses the weights '{}', which only weaken the bound", bound.idle.front()));
   }
   return report;
 }
@@ -342,7 +342,7 @@ LineTrial OnlineSharing::learn(std::string_view line, Unlabelled unlabelled) {
 }
 
 void OnlineSharing::learn(const Dataset& rows, ThreadPool& threads, const RowsToLearn& how) {
-  if (!rows.weight.empty()) throw InputError("sharing weighs no rows: leave the weights of the rows out");
+  if (!rows.weight.empty()) throw InputError("sharing does not use weights of rows: leave them out");
   SharingModel& model = state_->model();
   state_->know_columns(rows, threads);
   if (rows.x.is_sparse()) model.preprocessing.columns = 0;

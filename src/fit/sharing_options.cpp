@@ -26,7 +26,7 @@ ClassSets sets_of(const SharingFit& o) {
   return sets;
 }
 
-/// Options that do not apply are unset: the learner's defaults stand for them.
+/// Options that do not apply are unset: the learner's defaults are used for them.
 SharingOptions learner_options(const SharingFit& o) {
   SharingOptions options;
   const auto take = [](const auto& from, auto& to) {
@@ -55,28 +55,42 @@ SharingOptions learner_options(const SharingFit& o) {
   return options;
 }
 
+void add_reading_fields(SharingFit& o, FieldTable& table) {
+  table.section("Data");
+  table
+      .add("scale", o.scale,
+           "Scaling of the columns of a table, kept in the model: minmax to [-1, 1], standard to mean 0 and "
+           "deviation 1")
+      .choices({"none", "minmax", "standard"})
+      .otherwise("none");
+  table
+      .add("missing", o.missing,
+           "Missing values: report an error, or fill in the column's mean in the first rows, or zero")
+      .choices({"error", "mean", "zero"})
+      .otherwise("error");
+}
+
 void add_class_fields(SharingFit& o, FieldTable& table) {
   table.section("Which classes share, and what");
   table
-      .add(
-          "hypotheses", o.hypotheses,
-          "Which classes share a hypothesis: multi (none), single (all), hybrid (both), hierarchy (names are "
-          "paths, every prefix is a set), learned, or a file of lines \"set: class class ...\"")
+      .add("hypotheses", o.hypotheses,
+           "Which classes share weights: multi (none), single (all), hybrid (weights of its own for each "
+           "class and shared ones), hierarchy (class names are paths as in a/b; classes with the same prefix "
+           "share), learned (found while learning), or a file of lines \"set: class class ...\"")
       .otherwise("hybrid");
-  table.add("own", o.own, "Every class has a hypothesis of its own beside the sets of the file")
+  table.add("own", o.own, "Every class has weights of its own beside those of the sets in the file")
       .otherwise(false)
       .when("a file of sets as `hypotheses`",
             [&o] { return o.hypotheses && !is_hypotheses_word(*o.hypotheses); });
   table
       .add("map", o.map,
-           "What a shared hypothesis sees of an example x and the mean p of the class's examples: product x "
-           "p, "
-           "frequency (is a word typical of the class), difference |x - p|; with a kernel it is x - p")
+           "What shared weights see of an example x and the mean p of the examples of a class: the product x "
+           "p, frequency (is a word typical of the class), the difference |x - p|; with a kernel it is x - p")
       .choices({"product", "frequency", "difference"})
       .otherwise("product");
   table
       .add("prototype", o.prototype,
-           "p is the mean of the class's earlier examples, or its first example alone")
+           "mean: p is the mean of the earlier examples of the class; first: p is its first example")
       .choices({"mean", "first"})
       .otherwise("mean");
   const auto frequency = [&o] { return o.map.value_or("") == "frequency"; };
@@ -87,8 +101,11 @@ void add_class_fields(SharingFit& o, FieldTable& table) {
         .otherwise(otherwise)
         .when("`map` frequency", frequency);
   };
-  for_frequency("high", o.high, "A word in at least this share of a class's examples is typical", map.high);
-  for_frequency("low", o.low, "A word in at most this share of a class's examples is foreign", map.low);
+  for_frequency("high", o.high,
+                "A word is typical of a class if at least this fraction of its examples contain it",
+                map.high);
+  for_frequency("low", o.low,
+                "A word is foreign to a class if at most this fraction of its examples contain it", map.low);
   for_frequency("high-value", o.high_value, "Value of a typical word", map.high_value);
   for_frequency("low-value", o.low_value, "Value of a foreign word", map.low_value);
 }
@@ -97,12 +114,12 @@ void add_kernel_fields(SharingFit& o, FieldTable& table) {
   table.section("Kernel");
   table
       .add("kernel", o.kernel,
-           "Compares examples by exp(-|a - b|^2 / (2 sigma)) or (<a, b> + offset)^degree instead of <a, b>")
+           "How two examples a, b are compared: a.b, exp(-|a - b|^2 / (2 sigma)), or (a.b + offset)^degree")
       .choices({"none", "gaussian", "polynomial"})
       .otherwise("none");
   const auto is = [&o](std::string_view kind) { return o.kernel.value_or("none") == kind; };
   const Kernel kernel;
-  table.add("sigma", o.sigma, "Width of the gaussian kernel: a squared distance")
+  table.add("sigma", o.sigma, "Width of the Gaussian kernel: a squared distance")
       .above(0)
       .otherwise(kernel.sigma)
       .when("`kernel` gaussian", [is] { return is("gaussian"); });
@@ -114,7 +131,9 @@ void add_kernel_fields(SharingFit& o, FieldTable& table) {
       .at_least(0)
       .otherwise(kernel.offset)
       .when("`kernel` polynomial", [is] { return is("polynomial"); });
-  table.add("budget", o.budget, "Most mistakes that a kernel keeps; the oldest is forgotten first; 0: all")
+  table
+      .add("budget", o.budget,
+           "Number of mistakes that a kernel keeps, at most; the oldest are forgotten; 0: all are kept")
       .at_least(0)
       .otherwise(0)
       .when("`kernel` gaussian or polynomial", [is] { return !is("none"); });
@@ -124,36 +143,30 @@ void add_update_fields(SharingFit& o, FieldTable& table) {
   table.section("Learning");
   table
       .add("update", o.update,
-           "perceptron: a step on each mistake; pa: passive-aggressive, the step that every margin below 1 "
-           "needs")
+           "perceptron: learn from mistakes; pa (passive-aggressive): also from predictions that were right "
+           "by too small a margin")
       .choices({"perceptron", "pa"})
       .otherwise("perceptron");
-  table.add("aggressiveness", o.aggressiveness, "Largest passive-aggressive step")
+  table.add("aggressiveness", o.aggressiveness, "Largest step of a passive-aggressive update")
       .above(0)
       .otherwise(1.0)
       .when("`update` pa", [&o] { return o.update.value_or("") == "pa"; });
-  table.add("average", o.average, "Predict, after learning, with the mean of the weights over time")
+  table.add("average", o.average, "Use the mean of the weights over time for predictions after learning")
       .otherwise(false);
 }
 
-void add_data_fields(SharingFit& o, FieldTable& table) {
+void add_example_fields(SharingFit& o, FieldTable& table) {
   table.section("Examples");
-  table.add("binary", o.binary, "Every value other than 0 counts as 1").otherwise(false);
-  table.add("unit", o.unit, "Every example is brought to length 1").otherwise(false);
+  table.add("binary", o.binary, "Count every value other than 0 as 1").otherwise(false);
+  table.add("unit", o.unit, "Scale every example to length 1").otherwise(false);
   table.add("names", o.names, "Features are names (word:2, or word alone for word:1), not numbers")
       .otherwise(false);
-  table.add("hash", o.hash, "Hash features to this many bits instead of remembering them; 0: no hashing")
+  table
+      .add("hash", o.hash,
+           "Number of bits to hash features to, which saves the memory for their names; 0: no hashing")
       .between(0, 30)
       .otherwise(0);
-  table.add("bias", o.bias, "Every example has a constant feature").otherwise(false);
-  table.add("scale", o.scale, "Scaling of the columns of a table; it belongs to the model")
-      .choices({"none", "minmax", "standard"})
-      .otherwise("none");
-  table
-      .add("missing", o.missing,
-           "What a missing value is: an error, the column's mean in the first rows, or zero")
-      .choices({"error", "mean", "zero"})
-      .otherwise("error");
+  table.add("bias", o.bias, "Add a constant feature to every example").otherwise(false);
 }
 
 }  // namespace
@@ -164,10 +177,11 @@ bool is_hypotheses_word(std::string_view text) {
 
 FieldTable fields(SharingFit& o) {
   FieldTable table;
+  add_reading_fields(o, table);
   add_class_fields(o, table);
   add_kernel_fields(o, table);
   add_update_fields(o, table);
-  add_data_fields(o, table);
+  add_example_fields(o, table);
   return table;
 }
 

@@ -1,4 +1,4 @@
-// From the options of sharing to an empty model, and back from a model to what it was learned with.
+// An empty model from the options of sharing, and the options in which two models differ.
 #pragma once
 
 #include <memory>

@@ -17,21 +17,22 @@
 namespace sharelearn {
 namespace {
 
-/// One lambda is solved close to the last digit; along a path 1e-4 is what a curve can show.
+/// A single lambda is solved nearly to the last digit; along a path 1e-4 is the accuracy that a plot can
+/// show.
 constexpr double kSingleTolerance = 1e-8;
 constexpr double kPathTolerance = 1e-4;
 /// All solutions of a path stay in the model.
 constexpr double kLongestPath = 100000;
 
-/// The paper's update of one row, of the method at hand.
+/// Makes the paper's update of one row for the method in use.
 using MakeRowUpdate = std::function<std::shared_ptr<RowUpdate>(const Loss&, const Penalty&)>;
 
-/// One solution, whose rounds are reported, instead of a path.
+/// Whether there is one solution, whose rounds are reported, instead of a path.
 bool is_single(const StructuralFit& o) {
   return o.lambda || o.penalty.value_or("") == "none";
 }
 
-/// Rows with everything that is learned from them.
+/// Training rows with everything that is derived from them.
 struct Problem {
   Problem(const StructuralFit& o, const Dataset& rows, const Target* known, const MakeRowUpdate& row_update,
           const Context& context)
@@ -123,13 +124,13 @@ std::shared_ptr<LinearModel> model_of(const StructuralResult& path, const Proble
   return model;
 }
 
-/// The place on the grid that the folds choose.
+/// The position on the grid that the folds choose.
 Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target& target,
                       const std::vector<double>& grid, const MakeRowUpdate& row_update,
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
-      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed);
+      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight);
   const auto measure = [&](const Split& split, const std::string&) {
     const Dataset test = select_rows(train, split.test);
     const Dataset part = select_rows(train, split.train);
@@ -151,14 +152,14 @@ Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target
   return static_cast<Index>(result.chosen);
 }
 
-/// The path and its errors, stage by stage; those on the test set if there is one.
+/// The path and its errors, stage by stage; errors on the test set only if there is one.
 struct Solved {
   std::vector<double> grid;
   StructuralResult path;
   std::vector<Errors> train_errors, test_errors;
 };
 
-/// Every lambda solved; the report gets its rounds: those of the path, or of the one lambda.
+/// Solves for every lambda and fills the rounds of the report: those of the path, or of the one lambda.
 Solved solve(const StructuralFit& o, const Problem& problem, const Prepared& data,
              const FitObserver& after_round, FitReport& report) {
   const Context& context = data.context;
@@ -236,6 +237,13 @@ Fitted learn(const StructuralFit& o, Prepared& data, const MakeRowUpdate& row_up
   return fitted;
 }
 
+std::string penalty_help(const std::vector<std::string>& penalties) {
+  return std::ranges::find(penalties, "l2sq") != penalties.end()
+             ? "l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; l2sq: only "
+               "shrinks"
+             : "l1: drops single weights; l1linf: drops a feature for all classes at once";
+}
+
 /// `penalties`: those of the method, its default first.
 FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& penalties) {
   const auto has_classes = [&o] {
@@ -244,87 +252,100 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
   };
   const auto path = [&o] { return !o.lambda; };
   const auto folds = [&o] { return o.folds.value_or(0) > 0; };
-  FieldTable table;
+  const CommonTraits traits{.tolerance = "1e-4 along a path, 1e-8 for one `lambda`",
+                            .scale_text = std::string(kPoolScaleText)};
+  FieldTable table = common_fields(o.common, traits);
+  for (Field& field : table.fields()) {
+    if (field.name != "class-weight") continue;
+    field.when("a `loss` with classes: multiclass or binary", [&o, has_classes] {
+      return o.common.class_weight.value_or("none") == "none" || has_classes();
+    });
+  }
   table.section("The task");
-  table.add("loss", o.loss, "The task: many classes, two classes, yes/no tasks, numbers")
+  table
+      .add(
+          "loss", o.loss,
+          "The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two "
+          "classes; regression: numbers; -exp: with AdaBoost's exponential loss in place of the logistic one")
       .choices(loss_names())
       .otherwise("multiclass");
-  table
-      .add("penalty", o.penalty,
-           "l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; l2sq: only "
-           "shrinks")
-      .choices(penalties)
-      .otherwise(penalties.front());
-  table.add("epsilon", o.epsilon, "Half the width of the zone in which errors do not count")
+  table.add("penalty", o.penalty, penalty_help(penalties)).choices(penalties).otherwise(penalties.front());
+  table.add("epsilon", o.epsilon, "Differences of less than about this size do not count")
       .at_least(0)
       .otherwise(0.1)
       .when("`loss` regression", [&o] { return o.loss.value_or("") == "regression"; });
   table.section("Size of the model, and choosing it");
-  table.add("lambda", o.lambda, "Weight of the penalty: one solution instead of a path")
+  table.add("lambda", o.lambda, "Weight of the penalty: learn one model instead of a path")
       .at_least(0)
       .otherwise_text("a path");
-  table.add("path", o.path, "Solutions from lambda_max down")
+  table
+      .add("path", o.path,
+           "Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero, "
+           "downwards")
       .between(1, kLongestPath)
       .otherwise(50)
-      .when("no `lambda`, which it excludes", path);
-  table.add("path-min", o.path_min, "The last lambda as a fraction of lambda_max")
+      .when("no `lambda`", path);
+  table.add("path-min", o.path_min, "The last lambda of the path, as a fraction of lambda_max")
       .above_up_to(0, 1)
       .otherwise(0.01)
-      .when("no `lambda`, which it excludes", path);
-  table.add("folds", o.folds, "Choose lambda by cross-validation over this many folds")
+      .when("no `lambda`", path);
+  table
+      .add("folds", o.folds, "Choose lambda by cross-validation over this many folds; 0: no cross-validation")
       .between(0, 100)
       .otherwise(0);
   table
       .add("select", o.select,
-           "What cross-validation looks at: the error, or the mean rank of the true class")
+           "What cross-validation compares: the error, or the coverage (mean rank of the true class, 0 is "
+           "best)")
       .choices({"error", "coverage"})
       .otherwise("error")
-      .when("classes: this `loss` has none",
+      .when("a `loss` with classes: multiclass or binary",
             [&o, has_classes] { return o.select.value_or("error") == "error" || has_classes(); });
   table
       .add("choose", o.choose,
-           "Which lambda the folds choose: the least error, or the largest within one standard error")
+           "least: the lambda with the lowest error over the folds; one-standard-error: the largest lambda "
+           "whose error is within one standard error of it")
       .choices(choice_names())
       .otherwise("one-standard-error")
       .when("`folds`", folds);
   table.section("Boosting");
-  table.add("induce", o.induce, "Candidates taken in per round; 0: a quarter of those there")
+  table
+      .add("induce", o.induce,
+           "Number of candidates that may enter per round; 0: a quarter of those already in, at least 5")
       .at_least(0)
       .otherwise(0);
-  table.add("rounds", o.rounds, "Rounds for each lambda; 0: until no candidate violates optimality")
+  table
+      .add("rounds", o.rounds,
+           "Number of rounds per lambda, at most; 0: until no candidate improves the model")
       .at_least(0)
       .otherwise(0);
-  table.add("sequential", o.sequential, "Forward greedy: a round updates the best candidate's weights only")
+  table
+      .add("sequential", o.sequential,
+           "Classical boosting: a round changes the weights of the best candidate only")
       .otherwise(false)
-      .when("`rounds`: it has no stopping rule", [&o] { return o.rounds.value_or(0) > 0; });
-  table.add("solver", o.solver, "fast, or the paper's update of one feature at a time")
+      .when("`rounds`: it has no stopping rule of its own",
+            [&o] { return !o.sequential.value_or(false) || o.rounds.value_or(0) > 0; });
+  table
+      .add("solver", o.solver,
+           "fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time")
       .choices({"fast", "paper"})
       .otherwise("fast");
-  table.add("cost", o.cost, "File of numbers, one per candidate, that multiply its penalty")
+  table.add("cost", o.cost, "File of numbers above 0, one per candidate, by which its penalty is multiplied")
       .above(0)
       .from_file()
-      .when(
-          "candidates that are the same in every fold: `cost` and `folds` exclude each other with this "
-          "`pool`",
-          [&o, folds] {
-            const std::string pool = o.pool.name.value_or("columns");
-            return !folds() || pool == "columns" || pool == "products";
-          });
+      .when("`pool` columns or products where there are `folds`", [&o, folds] {
+        const std::string pool = o.pool.name.value_or("columns");
+        return !folds() || pool == "columns" || pool == "products";
+      });
+  table.append(solver_fields(o.common, traits));
   table.append(pool_fields(o.pool));
-  table.section("Pool products: of two columns");
-  table.add("degree", o.degree, "2, or 0 for products of products, induced as it goes")
+  table.section(std::string(kProductsSection));
+  table
+      .add("degree", o.degree,
+           "2: products of two columns; 0: any degree, products of chosen features with columns")
       .between(0, 2)
       .otherwise(2)
       .when("`pool` products", [&o] { return o.pool.name.value_or("") == "products"; });
-  FieldTable common = common_fields(o.common, {.tolerance = "1e-4 along a path, 1e-8 for one `lambda`",
-                                               .scale_text = std::string(kPoolScaleText)});
-  for (Field& field : common.fields()) {
-    if (field.name != "class-weight") continue;
-    field.when("classes: this `loss` has none", [&o, has_classes] {
-      return o.common.class_weight.value_or("none") == "none" || has_classes();
-    });
-  }
-  table.append(std::move(common));
   return table;
 }
 
@@ -360,7 +381,7 @@ FieldTable fields(AdaBoostFit& o) {
   table.section("Boosting");
   table
       .add("template", o.update,
-           "Features that an update of the paper's solver moves: each alone, or all in parallel")
+           "Weights that an update of `solver` paper moves: of one feature, or of all in parallel")
       .choices({"one", "all"})
       .otherwise("one")
       .when("`solver` paper without `sequential`", [&o] {

@@ -10,14 +10,14 @@
 namespace sharelearn {
 namespace {
 
-/// Features with a weight; those of one pool have the same number of columns.
+/// Features with a nonzero weight; all features of a pool have the same number of columns.
 Index features_of(const StructuralResult& result, const StructuralStage& stage) {
   std::set<Index> used;
   for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
   return std::ssize(used);
 }
 
-/// A stage's weights with a place for every design column of `columns`.
+/// A stage's weights, spread over all `columns` design columns.
 std::vector<double> scatter(const StructuralStage& stage, Index columns, Index outputs) {
   std::vector<double> weights(static_cast<std::size_t>(columns * outputs), 0.0);
   for (std::size_t a = 0; a < stage.columns.size(); ++a) {

@@ -1,5 +1,5 @@
-// The solutions of a path or the rounds of one lambda as the report tells them, and their errors on other
-// rows.
+// Rounds of a report, from the solutions of a path or from the rounds of one lambda, and their errors on
+// other rows.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ std::string_view text_of(StructuralStop stop);
 std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset& data,
                                      const Scaling& scaling, const Target& target, ThreadPool& threads);
 
-/// A line for a person if the solver ended above the tolerance somewhere.
+/// Adds a warning to the report if the solver ended above the tolerance somewhere.
 void warn_of_gaps(const StructuralResult& path, double tolerance, FitReport& report);
 
-/// The last solution of a path, with the features that it is the first to use.
+/// The round of the last solution of a path, with the features that no earlier solution uses.
 class StageRounds {
  public:
   explicit StageRounds(const std::vector<std::string>& names) : names_(names) {}
@@ -31,10 +31,10 @@ class StageRounds {
 
  private:
   const std::vector<std::string>& names_;  ///< of the input columns
-  std::size_t described_ = 0;              ///< features that a round before has named
+  std::size_t described_ = 0;              ///< features that an earlier round has described
 };
 
-/// The rounds of one lambda: what has a weight after each, and how it does on both sets.
+/// The rounds of one lambda: the features with a weight after each round, and the errors on both sets.
 class BoostingRounds {
  public:
   BoostingRounds(const Pool& pool, const StructuralBooster& booster, const Prepared& data,

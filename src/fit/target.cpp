@@ -136,7 +136,7 @@ Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {
   const std::vector<std::int32_t>& labels = data.label.id;
   Split split;
   if (!data.task.empty() && !labels.empty()) {
-    split = task_holdout(data.task.id, labels, fraction, seed);
+    split = task_holdout(data.task.id, labels, fraction, seed, data.weight);
   } else {
     std::vector<std::int32_t> strata(static_cast<std::size_t>(data.rows()), 0);
     const bool any_without = std::find(labels.begin(), labels.end(), -1) != labels.end();  // no positive task
@@ -145,7 +145,7 @@ Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {
       // Strata of a regression or a multitask set would be single rows.
       if (classes.count() * 2 <= data.rows()) strata = classes.of_row;
     }
-    split = stratified_holdout(strata, fraction, seed);
+    split = stratified_holdout(strata, fraction, seed, data.weight);
   }
   if (split.test.empty() || split.train.empty())
     throw OptionError::of_value("holdout", fmt::format("{}", fraction),

@@ -6,7 +6,7 @@
 
 namespace sharelearn {
 
-/// The tasks of a list `1,3`, as labels are compared.
+/// The tasks of a list such as `1,3`, in canonical form.
 std::vector<std::string> tasks_in(std::string_view label);
 
 }  // namespace sharelearn

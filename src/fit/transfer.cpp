@@ -18,7 +18,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// A copy of the rows as the model's learner saw its own.
+/// A copy of the rows, arranged and scaled like the rows that the model was trained on.
 Dataset arranged(const Model& model, const Dataset& rows, ThreadPool& threads) {
   Dataset out = rows;
   model.preprocessing.arrange(out, threads);
@@ -27,7 +27,7 @@ Dataset arranged(const Model& model, const Dataset& rows, ThreadPool& threads) {
   return out;
 }
 
-/// Rows to judge by, with the outputs of `train`.
+/// Test rows with the outputs of `train`.
 std::optional<MultiOutputData> test_rows(const Model& known, const FitData& data,
                                          const MultiOutputData& train, ThreadPool& threads) {
   if (data.test == nullptr) return std::nullopt;
@@ -92,7 +92,7 @@ Fitted transferred(const Model& known, const FitData& data, const TransferFit& o
       if (field.is_set())
         throw OptionError(
             field.name,
-            fmt::format("{} is an online cascade, which takes its own options to the new tasks", source));
+            fmt::format("{} is an online cascade, which keeps the options it was learned with", source));
     }
     return transfer_online(*online, data, context);
   }
@@ -113,26 +113,29 @@ Fitted transferred(const Model& known, const FitData& data, const TransferFit& o
 
 FieldTable fields(TransferFit& o) {
   FieldTable table;
-  table.section("Batch cascades: an online one takes its own options along");
-  table.add("loss", o.loss, "Loss of the new classes or tasks")
+  table.section("With a batch cascade (an online cascade keeps the options it was learned with)");
+  table.add("loss", o.loss, "The task and its loss: new classes, or new yes/no tasks")
       .choices(joint_loss_names())
       .otherwise("multitask-hinge");
   table
       .add("components", o.components,
-           "Directions that are taken from each level's weights (singular vectors, the largest first)")
+           "Number of directions to take from the weights of each level: the singular vectors with the "
+           "largest singular values")
       .above(0)
       .otherwise(5);
-  table.add("phi", o.phi, "Weight of each level's penalty on the projected weights, comma separated")
+  table
+      .add("phi", o.phi,
+           "Weight of the penalty of each level on the weights along these directions, separated by commas")
       .at_least(0)
       .otherwise_text("0");
   table
       .add("smoothing", o.smoothing,
-           "How far the hinge is rounded off; smaller is closer to the hinge and slower")
+           "Rounding of the hinge loss; smaller is closer to the exact hinge and slower")
       .above(0)
       .otherwise(0.5);
   table
       .add("each-level", o.each_level,
-           "Take the directions from each level's own weights, not from the sum of the levels so far")
+           "Take the directions from the weights of each level alone, not from the sum of the levels so far")
       .otherwise(false);
   return table;
 }

@@ -33,7 +33,7 @@ class LabelWriter {
   std::vector<std::int32_t> id_of_;
 };
 
-/// log2 k.
+/// The code length, log2 k.
 Index code_length(const GenerateOptions& options) {
   const auto classes = static_cast<std::uint64_t>(options.classes);
   if (options.classes < 2 || !std::has_single_bit(classes)) {
@@ -42,12 +42,12 @@ Index code_length(const GenerateOptions& options) {
   return static_cast<Index>(std::bit_width(classes)) - 1;
 }
 
-/// Bit `place` (0: the highest) of `number` in the alphabet -1, +1.
+/// Bit `place` (0: the highest) of `number`, as -1 or +1.
 float code_bit(Index number, Index place, Index length) {
   return (number >> (length - 1 - place) & 1) != 0 ? 1.0F : -1.0F;
 }
 
-/// x = [bin(y), 2 log2(k) e^y], y = 1..k in turn; bin(k) is that of 0.
+/// x = [bin(y), 2 log2(k) e^y], y = 1..k in turn; bin(k) is defined as bin(0).
 Dataset binary_code(const GenerateOptions& options) {
   const Index length = code_length(options);
   const Index rows = options.rows > 0 ? options.rows : options.classes;
@@ -64,7 +64,7 @@ Dataset binary_code(const GenerateOptions& options) {
   return data;
 }
 
-/// Every block of x is bin(y); a fraction of the rows, chosen at random, has one block zeroed.
+/// Every block of x is bin(y). In a random fraction of the rows one block is set to zero.
 Dataset blocks(const GenerateOptions& options) {
   const Index length = code_length(options);
   if (options.blocks < 1)
@@ -130,7 +130,7 @@ Dataset sharing_common(const GenerateOptions& options) {
   });
 }
 
-/// The class is the one r with x_{4r+1} = ... = x_{4r+4} = 1; no other four are all 1.
+/// The class is the only r with x_{4r+1} = ... = x_{4r+4} = 1; no other group of four is all 1.
 Dataset sharing_disjoint(const GenerateOptions& options) {
   return sharing_set(options, [](Random& random, SharingRow& row) {
     const Index label = random.below(kSharingClasses);
@@ -141,7 +141,8 @@ Dataset sharing_disjoint(const GenerateOptions& options) {
   });
 }
 
-/// Classes 0 to 14 are the binary number (x1, ..., x4) and never have x61, ..., x64 all 1, which is class 15.
+/// Class 15 has x61, ..., x64 all 1. Classes 0 to 14 are the binary number (x1, ..., x4) and never have all
+/// of x61, ..., x64 equal to 1.
 Dataset sharing_mixed(const GenerateOptions& options) {
   return sharing_set(options, [](Random& random, SharingRow& row) {
     constexpr Index last = kSharingClasses - 1;
@@ -167,14 +168,16 @@ Dataset tree_of_tasks(const GenerateOptions& options) {
 }
 
 constexpr std::array<Generator, 6> kGenerators = {{
-    {"binary-code", "k classes, x = [bin(y), 2 log2(k) e^y]: log2(k) columns suffice", "`classes`",
+    {"binary-code",
+     "log2(k) columns hold the binary code of the class and suffice; k more hold one class each", "`classes`",
      binary_code},
-    {"blocks", "k classes, x = bin(y) repeated in blocks, in some rows one block zeroed",
+    {"blocks", "the binary code of the class, repeated in blocks; in some rows one block is zero",
      "`classes`, `blocks`, `noise`", blocks},
-    {"sharing-common", "16 classes told by the same 4 of 64 columns", "", sharing_common},
-    {"sharing-disjoint", "16 classes, each told by 4 columns of its own", "", sharing_disjoint},
-    {"sharing-mixed", "15 classes told by the same 4 columns, one by 4 others", "", sharing_mixed},
-    {"task-tree", "tasks with rows of their own, the leaves of a tree whose nodes own columns",
+    {"sharing-common", "16 classes that the same 4 of 64 columns tell apart", "", sharing_common},
+    {"sharing-disjoint", "16 classes, each recognised by 4 columns of its own", "", sharing_disjoint},
+    {"sharing-mixed", "15 classes that the same 4 columns tell apart, and one recognised by 4 others", "",
+     sharing_mixed},
+    {"task-tree", "yes/no tasks, each with its own rows; tasks that are close in a tree share columns",
      "`tasks`, `positives`, `irrelevant`", tree_of_tasks},
 }};
 

@@ -10,7 +10,7 @@ namespace sharelearn {
 
 namespace {
 
-/// The node above leaves [begin, end).
+/// Creates the node above leaves [begin, end).
 Index build(Index begin, Index end, TaskTreeShape& shape) {
   if (end - begin == 1) return begin;
   const Index middle = begin + (end - begin) / 2;

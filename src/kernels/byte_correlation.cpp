@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// The same without vectors, for processors that have none of ours.
+/// The scalar version, for processors without supported vector instructions.
 void correlate_bytes(const std::uint8_t* bytes, const std::int32_t* rows, Index pairs,
                      const std::int16_t* residual, Index outputs, double* sums) {
   for (Index p = 0; p < 2 * pairs; ++p) {
@@ -56,7 +56,7 @@ HWY_INLINE VInt broadcast_pair(const std::int16_t* p) {
 }
 
 /// One vector of 16-bit columns by OUT outputs, over a short run of row pairs. Interleaving two rows puts
-/// column 8 (lane / 4) + lane % 4 into `low` and the one 4 further into `high`.
+/// column 8 (lane / 4) + lane % 4 into `low` and the column 4 places further into `high`.
 template <int OUT>
 HWY_INLINE void tile(const std::uint8_t* HWY_RESTRICT bytes, const std::int32_t* HWY_RESTRICT rows,
                      Index pairs, const std::int16_t* HWY_RESTRICT residual, Index outputs,
@@ -91,7 +91,7 @@ HWY_INLINE void tile(const std::uint8_t* HWY_RESTRICT bytes, const std::int32_t*
 
 HWY_INLINE void all_outputs(const std::uint8_t* bytes, const std::int32_t* rows, Index pairs,
                             const std::int16_t* residual, Index outputs, double* sums) {
-  // Groups of 4 at most: 8 sums, their factors and the columns fill the registers.
+  // Groups of at most 4 outputs: their 8 sums, their factors and the columns fill the registers.
   for (Index c = 0; c < outputs;) {
     const Index left = outputs - c;
     const Index group = left == 5 || left == 6 || left == 9 || left == 10 ? 3 : std::min<Index>(left, 4);

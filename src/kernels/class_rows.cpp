@@ -17,8 +17,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::CappedTag<double, kClassLanes>;
 using V = hn::Vec<D>;
 
-// Correctly rounded s / n from r = 1 / n rounded: Markstein's correction, three fused operations instead of a
-// division four times as long. Same bits as the division.
+// Correctly rounded s / n, given r = 1 / n rounded. Markstein's correction takes three fused operations; a
+// division takes four times as long. The bits are those of the division.
 HWY_INLINE V quotient(V s, V n, V r) {
 #if HWY_NATIVE_FMA
   const V q = hn::Mul(s, r);
@@ -45,7 +45,7 @@ struct Difference {
   HWY_INLINE V operator()(D, V x, V p) const { return hn::Abs(hn::Sub(x, p)); }
 };
 
-// One block of 4 (or fewer) vectors of classes stays in registers while all rows pass by.
+// A block of at most 4 vectors of classes stays in registers while all rows are added.
 template <int kVectors>
 HWY_INLINE void add_rows_block(double* HWY_RESTRICT scores, Index first, const double* const* rows,
                                const double* coefficient, Index count) {
@@ -131,7 +131,7 @@ void add_mapped_each_with(Map map, double* scores, Index classes, const double* 
   }
 }
 
-// Calls `use` with the functor of the map: the choice is made once a call, not once a number.
+// Calls `use` with the functor of the map: the map is chosen once per call, not once per number.
 template <class Use>
 HWY_INLINE void with_map(const FeatureMap& map, Use use) {
   switch (map.kind) {

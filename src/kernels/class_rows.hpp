@@ -1,8 +1,8 @@
-// Inner loops of the online learner `sharing`: one feature's row of per-class numbers joins the scores.
+// Inner loops of the online learner `sharing`: one feature's row of per-class numbers is added to the scores.
 //
 // All arrays over classes hold `classes` doubles, a multiple of kClassLanes, 64-byte aligned. Every sum over
-// features is taken in the order given, a multiplication and an addition at a time (never fused), so that a
-// score has the same bits on every machine and in a plain scalar loop.
+// features runs in the given order, with one multiplication and one addition at a time (never fused), so that
+// a score has the same bits on every machine and in a plain scalar loop.
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"
@@ -17,7 +17,7 @@ inline Index padded_classes(Index classes) {
   return (classes + kClassLanes - 1) / kClassLanes * kClassLanes;
 }
 
-/// Examples of each class, and their reciprocals correctly rounded (padding: 1).
+/// Number of examples of each class, and its correctly rounded reciprocal (padding: 1).
 struct ClassCounts {
   const double* count = nullptr;
   const double* inverse = nullptr;
@@ -31,7 +31,7 @@ void add_rows(double* scores, Index classes, const double* const* rows, const do
 void add_mapped(const FeatureMap& map, double* scores, Index classes, const double* const* rows,
                 const double* x, const double* weight, Index rows_count, ClassCounts counts);
 
-/// scores[c] += weight[c] * phi(x, row[c] / count[c]): a weight of its own for each class.
+/// scores[c] += weight[c] * phi(x, row[c] / count[c]), with one weight per class.
 void add_mapped_each(const FeatureMap& map, double* scores, Index classes, const double* row, double x,
                      const double* weight, ClassCounts counts);
 

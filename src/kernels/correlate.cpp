@@ -17,7 +17,7 @@ namespace sharelearn::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Totals of a pair, in double precision: what lane l of a sum in T comes to is added to total l % 8.
+/// Totals of a pair, in double precision: lane l of a sum in T is added to total l % 8.
 constexpr Index kTotals = kWidth<double>;
 
 /// Adds a register that holds the lanes from `first` on.
@@ -37,12 +37,12 @@ HWY_INLINE void add_lanes(Register<float> d, hn::Vec<Register<float>> v, Index f
 #endif
 }
 
-/// Columns of x, and of r, in a tile: with one accumulator a pair they fill 16 registers.
+/// Columns of x, and of r, in a tile: with one accumulator per pair they fill 16 registers.
 constexpr int kStrip = 4;
 constexpr int kOutputs = 3;
 
-/// A tile of XC columns of x by RC columns of r. A pair's order of summation is the same in every tile.
-/// Meanwhile it fetches `ahead_columns` columns from `ahead` on.
+/// A tile of XC columns of x by RC columns of r. A pair's order of summation is the same in every tile. The
+/// tile also prefetches `ahead_columns` columns from `ahead` on.
 template <int XC, int RC, class T>
 HWY_INLINE void tile(Block<float> x, const T* HWY_RESTRICT r, Index r_stride, Index rows,
                      double* HWY_RESTRICT totals, Index totals_stride, const float* ahead,
@@ -81,11 +81,11 @@ HWY_INLINE void tile(Block<float> x, const T* HWY_RESTRICT r, Index r_stride, In
   }
 }
 
-/// Rows taken at a time: r's share of them and x's stay in the first cache while tile after tile needs them.
+/// Rows taken at a time: their parts of r and x stay in the first-level cache while all tiles use them.
 constexpr Index kRows = 256;
 
-/// XC columns of x, read from top to bottom, against all columns of r, in tiles of 3; a lone last column is
-/// avoided by 2 + 2. `totals` holds XC x r.columns x kTotals zeros.
+/// XC columns of x, read from top to bottom, against all columns of r, in tiles of 3; tiles of 2 + 2 avoid a
+/// last tile of one column. `totals` holds XC x r.columns x kTotals zeros.
 template <int XC, class T>
 HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, double* sums) {
   const Index totals_stride = r.columns * kTotals;
@@ -94,7 +94,7 @@ HWY_INLINE void strip(Block<float> x, Block<T> r, Index rows, double* totals, do
     const Index count = std::min(kRows, rows - begin);
     const bool last = begin + kRows >= rows;
     const float* ahead = last ? x.data + XC * x.stride : x.data + begin + kRows;
-    Index fetched = 0;  // columns: each tile has its share
+    Index fetched = 0;  // columns prefetched so far; each tile takes its share
     Index c = 0;
     Index t = 0;
     const auto part = [&](auto width) HWY_ATTR {
@@ -137,7 +137,7 @@ void correlate_double(Block<float> x, Block<double> r, Index rows, double* sums)
   correlate_any(x, r, rows, sums);
 }
 
-/// Two registers of rows of `OUT` columns of s; `rows` of them where they are not all there.
+/// Two registers of rows of `OUT` columns of s; without kAll only `rows` of these rows exist.
 template <int OUT, bool kAll>
 HWY_INLINE void score_tile(Block<float> x, const double* weights, Index outputs, double* s, Index s_stride,
                            Index rows) {

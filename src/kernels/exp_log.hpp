@@ -32,9 +32,9 @@ HWY_INLINE V power_of_two(D d, V shifted) {
   return hn::BitCast(d, hn::Add(hn::BitCast(bits, hn::Set(d, 1.0)), power));
 }
 
-/// The series of exp up to the power 12, highest first. The next term would be 1.5 units in the last place at
-/// the ends of [-ln(2) / 2, ln(2) / 2]; its best approximation there by lower powers (Chebyshev's) is spread
-/// over them.
+/// The series of exp up to the power 12, highest first. At the ends of [-ln(2) / 2, ln(2) / 2] the next term
+/// would be 1.5 units in the last place; its best approximation there by lower powers (Chebyshev's) is added
+/// to their coefficients.
 inline constexpr double kSquareEnd = 0.25 * 0.69314718055994530942 * 0.69314718055994530942;
 constexpr double next_term(double factor, int squares) {
   double term = factor / 4096 / 6227020800;
@@ -46,7 +46,7 @@ inline constexpr double kExpSeries[] = {
     1.0 / 40320,     1.0 / 5040 + next_term(9984, 3),      1.0 / 720,     1.0 / 120 - next_term(2912, 4),
     1.0 / 24,        1.0 / 6 + next_term(364, 5),          1.0 / 2,       1.0};
 
-/// x = n ln 2 + rest with |rest| <= ln(2) / 2: n + kShift, and the series of exp(rest).
+/// x = n ln 2 + rest with |rest| <= ln(2) / 2: returns the series of exp(rest); `shifted` is n + kShift.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exp_of_rest(D d, V x, V& shifted) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -71,8 +71,8 @@ HWY_INLINE V exp_within(D d, V x) {
   return hn::BitCast(d, hn::Add(hn::BitCast(bits, sum), power));
 }
 
-/// exp(x) of any x; NaN of NaN. The power of two is applied in two halves: results that are denormal are
-/// rounded once, those beyond the largest number are infinite.
+/// exp(x) of any x; NaN of NaN. The power of two is applied in two halves: denormal results are rounded only
+/// once, and results beyond the largest number are infinite.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -117,7 +117,7 @@ HWY_INLINE V log_normal(D d, V x) {
   return hn::MulSub(e, hn::Set(d, kLn2High), off);
 }
 
-/// ln(x) of any x: -infinity of 0, NaN of what is negative or NaN.
+/// ln(x) of any x: -infinity of 0, NaN of negative numbers and of NaN.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V log(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
@@ -132,7 +132,7 @@ HWY_INLINE V log(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, value);
 }
 
-/// ln(1 + e) for e in [0, 1]: the logarithm of the rounded sum, and what rounding took off.
+/// ln(1 + e) for e in [0, 1]: the logarithm of the rounded sum, corrected by the rounding error.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V log1p_within(D d, V e) {
   namespace hn = hwy::HWY_NAMESPACE;

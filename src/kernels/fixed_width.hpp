@@ -1,7 +1,7 @@
 // Sums in a fixed logical width, whatever the register: 16 floats or 8 doubles. A logical vector is one
 // register of AVX-512, two of AVX2. Lane l of a sum gets the rows l, l + width, l + 2 width, ...; missing
-// rows of the last group add zeros; lanes are added by halves in the end. So the bits depend on the numbers
-// alone, not on the instruction set (of those that have fused multiply-add).
+// rows of the last group add zeros; at the end the lanes are added by halves. So the bits depend on the
+// numbers alone, not on the instruction set (among those with fused multiply-add).
 //
 // Where a tile's sums fill the registers already, a kernel goes over the rows kPasses times and takes the
 // lanes of one register each time, instead of keeping several registers per sum.
@@ -65,7 +65,7 @@ HWY_INLINE void store_first(hwy::HWY_NAMESPACE::Vec<D> v, D d, T* p, Index count
 #endif
 }
 
-/// Floats as the lanes of `d`.
+/// Loads floats and converts them to the lanes of `d`.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_as(D d, const float* p) {
   namespace hn = hwy::HWY_NAMESPACE;

@@ -1,4 +1,4 @@
-// The inner loops, one source for every instruction set (Highway picks at run time). The contract of all
+// The inner loops, one source for every instruction set (Highway chooses at run time). The contract of all
 // kernels in this room:
 //
 // - The same bits for every instruction set with fused multiply-add: sums run in a fixed logical width
@@ -34,9 +34,9 @@ void correlate(Block<float> x, Block<double> r, Index rows, double* sums);
 void multiply_add(Block<float> x, const double* weights, Index outputs, Index rows, double* s,
                   Index s_stride);
 
-/// Softmax over the outputs of each row with `margin` taken off the true class's score, as the multiclass
-/// logistic loss has it. Returns sum_i weight_i (log sum_c exp(s_c + margin 1[c != y]) - s_y); where residual
-/// is given, it gets weight_i (rho_c - 1[c = y]).
+/// Softmax over the outputs of each row with `margin` subtracted from the true class's score, as in the
+/// multiclass logistic loss. Returns sum_i weight_i (log sum_c exp(s_c + margin 1[c != y]) - s_y). If
+/// residual is given, writes weight_i (rho_c - 1[c = y]) to it.
 double softmax_loss(Block<double> scores, const std::int32_t* label, const double* weight, double margin,
                     Index rows, double* residual, Index residual_stride);
 

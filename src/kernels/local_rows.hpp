@@ -1,5 +1,5 @@
-// Products of a row-major matrix with weights and with residuals over some of its rows: columns that are zero
-// on all other rows cost nothing there. Serial, in double precision.
+// Products of a row-major matrix with weights and with residuals over some of its rows: a column that is zero
+// on all other rows costs nothing there. Serial, in double precision.
 #pragma once
 
 #include <cstdint>

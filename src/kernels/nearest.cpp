@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, 8>;
 using Ints = hn::RebindToSigned<Floats>;
 
-/// One point's running best in each lane, with the panel it came from.
+/// The best value of one point so far in each lane, with the panel it came from.
 struct Best {
   hn::Vec<Floats> value;
   hn::Vec<Ints> centre;

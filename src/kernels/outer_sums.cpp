@@ -10,8 +10,8 @@ namespace sharelearn::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Twelve accumulators for two registers of right entries: what 16 registers hold. `row` gives the number of
-// the row to add at each step.
+// Twelve accumulators and two registers of right entries fit into 16 registers. `row` gives the number of the
+// row to add at each step.
 template <class Tag, class Row, class T = hn::TFromD<Tag>>
 HWY_INLINE void half_tile(Tag tag, const T* HWY_RESTRICT left, Index left_stride, const T* HWY_RESTRICT right,
                           Index right_stride, Index rows, const Row& row, T* HWY_RESTRICT out,
@@ -44,7 +44,7 @@ HWY_INLINE void half_tile(Tag tag, const T* HWY_RESTRICT left, Index left_stride
   hn::Store(a5, tag, out), hn::Store(b5, tag, out + lanes);
 }
 
-// Registers never hold more than half of the right entries, so that a tile is pairs of registers everywhere.
+// A register never holds more than half of the right entries, so a tile is always made of pairs of registers.
 template <class T, Index kTileRight, class Row>
 HWY_INLINE void tile(const T* left, Index left_stride, const T* right, Index right_stride, Index rows,
                      const Row& row, T* out) {

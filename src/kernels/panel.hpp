@@ -1,4 +1,4 @@
-// Weighted Gram matrices and combinations of their rows: what an active-set solver spends its time in.
+// Weighted Gram matrices and combinations of their rows, where an active-set solver spends most of its time.
 // Serial; callers cut the rows into fixed blocks and the columns into pieces.
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace sharelearn::kernels {
 
-/// Rows panel_gram takes at once, and what the number of floats between two rows of t, scratch and gram must
-/// be a multiple of.
+/// Rows that panel_gram takes at once, and the number of which the strides of t, scratch and gram (in floats)
+/// must be multiples.
 inline constexpr Index kGramRows = 128;
 inline constexpr Index kGramPad = 32;
 
 /// gram[j * gram_stride + l] += sum_a weight[a] t[rows[a]][j] t[rows[a]][l] for j in [first, columns) and l
-/// <= j (and some l beyond), in single precision. t is by rows, `stride` floats each; at most kGramRows rows;
-/// scratch holds kGramRows * stride floats.
+/// <= j (and some l > j), in single precision. t is stored by rows, `stride` floats each; at most kGramRows
+/// rows; scratch holds kGramRows * stride floats.
 void panel_gram(const float* t, Index stride, const std::uint32_t* rows, const float* weight, Index count,
                 Index first, Index columns, float* scratch, float* gram, Index gram_stride);
 
@@ -25,7 +25,7 @@ struct Axpy {
   double step;
   double* target;
 };
-/// Does all tasks for l < count, a multiple of kGramPad.
+/// Runs all tasks for l < count, a multiple of kGramPad.
 void axpy_all(const Axpy* tasks, Index tasks_count, Index count);
 
 }  // namespace sharelearn::kernels

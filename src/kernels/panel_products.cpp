@@ -20,8 +20,8 @@ using Vector = hn::Vec<Doubles>;
 /// Columns of one pass over the rows: 64 columns of 1,024 floats stay in the second-level cache.
 constexpr Index kPanelColumns = 64;
 
-/// Outputs [0, Outputs) of four registers of rows: 4 * Outputs accumulators. `rows` of the rows exist, or
-/// all.
+/// Outputs [0, Outputs) of four registers of rows: 4 * Outputs accumulators. Without kAll only `rows` of
+/// these rows exist.
 template <int Outputs, bool kAll>
 HWY_INLINE void product_tile(const Panel& panel, Index row, Index rows, const double* weights,
                              Index weight_stride, double* scores, Index score_stride) {
@@ -84,10 +84,10 @@ void AddProducts(const Panel& panel, const double* weights, Index weight_stride,
   }
 }
 
-/// Rows of a correlation tile that are gone over kPasses times: they stay in the first cache.
+/// Rows of a correlation tile that are passed over kPasses times: they stay in the first-level cache.
 constexpr Index kCachedRows = 512;
 
-/// Adds one register's lanes, from `first` on, of the rows [begin, end).
+/// Adds the lanes of one register, from `first` on, over the rows [begin, end).
 template <int Outputs>
 HWY_INLINE void correlation_pass(const float* const* x, Index begin, Index end, Index first,
                                  const double* residual, Index residual_stride, Vector (&sum)[4][Outputs]) {

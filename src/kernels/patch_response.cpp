@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-/// The same without vectors, for processors that have none of ours.
+/// The scalar version, for processors without supported vector instructions.
 void panel_responses(const PreparedImage& image, const TemplatePanel& panel, std::int16_t*,
                      std::int16_t* responses) {
   const auto correlation = [&](Index t, Index y, Index x) {
@@ -76,9 +76,9 @@ HWY_INLINE hn::Vec<Words> broadcast_pixels(const std::uint8_t* p) {
   return hn::Set(Words(), word);
 }
 
-/// Correlations of 2 vectors of templates at 4 neighbouring positions. Each 32-bit lane gathers one
-/// template's taps as two 16-bit sums, which are added at the end: even lanes of the result belong to even
-/// templates, odd to odd.
+/// Correlations of 2 vectors of templates at 4 neighbouring positions. Each 32-bit lane collects one
+/// template's taps as two 16-bit sums, which are added at the end. Even lanes of the result belong to even
+/// templates, odd lanes to odd templates.
 HWY_INLINE void convolve_tile(const std::uint8_t* HWY_RESTRICT pixels, Index stride,
                               const std::int8_t* weights, Index size, Index words, VShort* HWY_RESTRICT out) {
   const Shorts d;

@@ -1,12 +1,13 @@
-// Responses of image templates: integer convolution, masks and maximum in one pass, 16 templates side by
+// Responses of image templates: integer convolution, masks and maximum in one pass, for 16 templates side by
 // side.
 //
 // Everything is integer arithmetic on fixed-point numbers, so a response is the same number on every machine,
 // in training and in prediction:
-//   pixel        7 bits, 0..127
-//   template     signed bytes that sum to zero, positive part at most 258 in sum: |sum of products| <= 127 *
-//   258 < 2^15 factor       15-bit fraction, what a position's response is multiplied with (mask along y,
-//   local contrast) product      (a * b + 2^14) >> 15, as the hardware's rounding multiply has it
+//   pixel      7 bits, 0..127
+//   template   signed bytes that sum to zero; the positive ones sum to at most 258, so that
+//              |sum of products| <= 127 * 258 < 2^15
+//   factor     15-bit fraction by which a position's response is multiplied (mask along y, local contrast)
+//   product    (a * b + 2^14) >> 15, the rounding multiplication of the hardware
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,7 @@ struct RowProfile {
 struct TemplatePanel {
   const std::int8_t* weights;  ///< [template row][word][even templates: 8][odd templates: 8][4 taps]
   Index size;                  ///< template rows
-  Index words;                 ///< 4-tap words a template row
+  Index words;                 ///< 4-tap words per template row
   Index begin_y, end_y;        ///< window of positions
   Index begin_x, tiles;        ///< tiles of 4 positions from begin_x on
   const RowProfile* rows;
@@ -58,8 +59,8 @@ struct TemplatePanel {
 };
 
 /// Writes responses[mask][16 templates]: the maximum over the window of max(0, correlation) * factor * column
-/// profile. `scratch` has row_count * width * 16 elements on a 64-byte border. O(positions * taps)
-/// multiply-adds a template.
+/// profile. `scratch` has row_count * width * 16 elements, 64-byte aligned. O(positions * taps) multiply-adds
+/// per template.
 void panel_responses(const PreparedImage& image, const TemplatePanel& panel, std::int16_t* scratch,
                      std::int16_t* responses);
 
@@ -72,8 +73,8 @@ void quantise_responses(const std::int16_t* responses, const std::uint16_t* mult
 void pack_templates(const std::int8_t* const* templates, Index count, Index size, std::int8_t* out);
 
 /// One row of positions: spread[x] = size^2 * |patch - mean|^2 from the pixels' sums and squares over the
-/// template's rows (a number an image column, 16 more readable), and contrast[x] = 32767 / sqrt(spread * unit
-/// + 1), rounded. `count` positions; up to 7 more are written.
+/// template's rows (one number per image column, 16 more readable), and contrast[x] = 32767 / sqrt(spread *
+/// unit + 1), rounded. `count` positions; up to 7 more are written.
 void contrast_row(const std::int32_t* sums, const std::int32_t* squares, Index size, float unit, Index count,
                   float* spread, std::int16_t* contrast);
 

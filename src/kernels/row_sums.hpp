@@ -1,4 +1,4 @@
-// Sums of rows of a row-major float matrix, in double precision: what prefix sums and histograms are made of.
+// Sums of rows of a row-major float matrix, in double precision, for prefix sums and histograms.
 #pragma once
 
 #include <cstdint>

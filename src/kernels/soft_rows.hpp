@@ -1,5 +1,5 @@
-// Soft-thresholded rows of the online cascade: soft(u, a) = sign(u) max(|u| - a, 0). Rows start on 64-byte
-// borders and are padded with zeros to a multiple of 8.
+// Soft-thresholded rows of the online cascade: soft(u, a) = sign(u) max(|u| - a, 0). Rows are 64-byte aligned
+// and padded with zeros to a multiple of 8.
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"

@@ -21,8 +21,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = Register<double>;
 using V = hn::Vec<D>;
 
-/// Rows taken together, a cache line of each class: with columns a power of two apart the classes' lines push
-/// each other out of the first cache, so that each is read and written once and the work is done in `terms`.
+/// Rows taken together: one cache line of each class. With columns a power of two apart, the lines of the
+/// classes evict each other from the first-level cache. So each line is read and written once, and the work
+/// is done in `terms`.
 constexpr Index kTogether = kWidth<double>;
 
 /// Rows that are taken together: their labels, weights and scores.
@@ -32,8 +33,7 @@ struct Rows {
   const double* weight;
 };
 
-/// Adds the rows' loss, weighted, to `loss`; the sums of their exponentials go to `sums`, the exponentials
-/// themselves to `terms`.
+/// Adds the rows' weighted loss to `loss`; writes the exponentials to `terms` and their sums to `sums`.
 HWY_INLINE void exponentials(const Rows& rows, double margin, double* HWY_RESTRICT terms,
                              double* HWY_RESTRICT sums, V (&loss)[kPasses<double>]) {
   const D d;
@@ -51,7 +51,7 @@ HWY_INLINE void exponentials(const Rows& rows, double margin, double* HWY_RESTRI
     for (Index v = 0; v < vectors; ++v) {
       const auto s = hn::LoadU(d, scores.data + c * scores.stride + v * lanes);
       highest[v] = hn::Max(highest[v], s);
-      // Max passes over a NaN: it must not count as a score far below the others.
+      // Max ignores a NaN: it must not count as a score far below the others.
       flaw[v] = hn::MulAdd(s, hn::Zero(d), flaw[v]);
       hn::Store(s, d, terms + c * kTogether + v * lanes);
     }
@@ -77,7 +77,7 @@ HWY_INLINE void exponentials(const Rows& rows, double margin, double* HWY_RESTRI
   }
 }
 
-/// kTogether rows: their loss joins `loss`, their residual is written where asked for.
+/// Adds the loss of kTogether rows to `loss` and writes their residual if it is asked for.
 HWY_INLINE void rows_together(const Rows& rows, double margin, double* HWY_RESTRICT terms,
                               V (&loss)[kPasses<double>], double* HWY_RESTRICT residual,
                               Index residual_stride) {
@@ -98,7 +98,7 @@ HWY_INLINE void rows_together(const Rows& rows, double margin, double* HWY_RESTR
   for (Index r = 0; r < kTogether; ++r) residual[rows.label[r] * residual_stride + r] -= rows.weight[r];
 }
 
-/// The last rows, fewer than kTogether, as a copy among rows that weigh nothing.
+/// The last rows, fewer than kTogether, copied and filled up with rows of weight zero.
 HWY_INLINE void last_rows(const Rows& rows, Index count, double margin, double* terms,
                           V (&loss)[kPasses<double>], double* residual, Index residual_stride) {
   const Index columns = rows.scores.columns;
@@ -141,7 +141,7 @@ double softmax_loss(Block<double> scores, const std::int32_t* HWY_RESTRICT label
   return sum_lanes(loss);
 }
 
-/// One register of rows; `count` of them where they are not all there.
+/// One register of rows; without kAll only `count` of them exist.
 template <bool kAll>
 HWY_INLINE void hessian_rows(Block<double> rho, const double* weight, double* u, Index u_stride,
                              Index count) {
@@ -177,8 +177,8 @@ void softmax_hessian(Block<double> rho, const double* HWY_RESTRICT weight, Index
   }
 }
 
-/// What `add` adds up over [0, count). Two logical vectors take turns: an addition need not wait for the one
-/// before.
+/// The sum of what `add` adds over [0, count). Two logical vectors take turns, so that an addition need not
+/// wait for the previous one.
 template <class Add>
 HWY_INLINE double sum_of(Index count, const Add& add) {
   constexpr Index lanes = kLanes<double>, width = kWidth<double>, parts = kPasses<double>;

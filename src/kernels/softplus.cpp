@@ -28,7 +28,7 @@ void for_vectors(D d, const double* in, Index count, double* out_a, double* out_
   }
 }
 
-/// Min and Max make numbers of a NaN; a loss must not.
+/// Min and Max turn a NaN into a number; a loss must stay NaN.
 template <class V>
 HWY_INLINE V keep_nan(V x, V value) {
   return hn::IfThenElse(hn::IsNaN(x), x, value);

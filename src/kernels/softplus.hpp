@@ -9,7 +9,7 @@ namespace sharelearn::kernels {
 /// Either output may be the input.
 void softplus(const double* t, Index count, double* value, double* probability);
 
-/// Beyond it a loss is past saving, and exp stays finite, so that sums of a few of them do, too.
+/// Largest exponent. A loss beyond it is hopeless anyway, and exp stays finite, even in sums of a few terms.
 inline constexpr double kMostExponent = 700;
 
 /// value[i] = exp(min(t[i], kMostExponent)); NaN of NaN. `value` may be the input.

@@ -11,7 +11,7 @@ namespace sharelearn::kernels {
 inline constexpr Index kSupportLanes = 8;
 
 /// out[r * 8 + lane] = sum_i (z[r][i] - block[i * 8 + lane])^2 over z_dims coordinates; the block has `dims`
-/// of them (at most z_dims), the rest are 0.
+/// coordinates (at most z_dims), the others count as 0.
 void block_distances(const float* block, Index dims, const double* const* z, Index count, Index z_dims,
                      double* out);
 void block_distances(const double* block, Index dims, const double* const* z, Index count, Index z_dims,

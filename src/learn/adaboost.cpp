@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-/// A correlation of exactly zero without a penalty would send the weight to infinity.
+/// Without a penalty, a correlation of exactly zero would make the weight infinite.
 constexpr double kLeastCorrelation = 1e-12;
 
 }  // namespace
@@ -25,7 +25,7 @@ AdaBoostUpdate::AdaBoostUpdate(const Loss& loss, const Penalty& penalty, AdaBoos
   const RowNorm norm = penalty.row_norm();
   if (norm == RowNorm::l1 || norm == RowNorm::linf || norm == RowNorm::zero) return;
   throw InputError(fmt::format(
-      "adaboost's exponential bound has no update for the penalty {}: use l1, l1linf or none, or gradboost",
+      "adaboost has no update for the penalty {}: use l1, l1linf or none, or the method gradboost",
       penalty.name()));
 }
 

@@ -19,7 +19,7 @@ bool is_hinge(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multitask_hinge;
 }
 
-/// Smoothings on the way to the wanted one: each a quarter of the one before, from at most 1 down.
+/// Smoothings on the way to the requested one: each a quarter of the previous one, from at most 1 down.
 std::vector<double> smoothing_steps(const CascadeOptions& options) {
   std::vector<double> steps{options.smoothing};
   while (is_hinge(options.loss) && options.anneal && steps.back() * 4 <= 1) steps.push_back(steps.back() * 4);

@@ -17,8 +17,7 @@
 namespace sharelearn {
 namespace {
 
-/// Parts of a score that rounding may account for: of sums in float32, and of a decrease between two
-/// solutions.
+/// Fractions of a score that may be rounding: of sums in float32, and of a decrease between two solutions.
 constexpr double kFloatTie = 1e-6;
 constexpr double kDecreaseTie = 1e-7;
 
@@ -37,7 +36,7 @@ void check_costs(std::span<const double> cost, std::size_t expected, const char*
   }
 }
 
-/// Checks the groups and gives each candidate that none holds a group of its own, of cost 1.
+/// Checks the groups and gives every candidate without a group its own group, of cost 1.
 FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
   FeatureGroups all = groups;
   if (groups.members.empty()) return all;
@@ -60,13 +59,13 @@ FeatureGroups completed(const FeatureGroups& groups, Index candidates) {
   return all;
 }
 
-/// How many of a ranking are looked at for `count` candidates that do different work.
+/// How many of a ranking are examined to find `count` candidates that do different work.
 Index tried_for(Index count) {
   return std::min(6 * count, count + 1000);
 }
 
 /// min over alpha of the loss at scores + alpha * direction. The derivative only rises with alpha (the loss
-/// is convex), so its root is bracketed by doubling and cut out by false position.
+/// is convex), so its root is bracketed by doubling and found by false position.
 double least_along(const Loss& loss, const Grid<double>& scores, const Grid<double>& direction,
                    ThreadPool& threads) {
   Grid<double> point(scores.rows(), scores.cols()), residual(scores.rows(), scores.cols());
@@ -94,7 +93,7 @@ double least_along(const Loss& loss, const Grid<double>& scores, const Grid<doub
     const double slope = slope_at(std::isfinite(middle) ? middle : 0.5 * (low + high));
     if (std::abs(slope) <= flat || !std::isfinite(middle)) break;
     if (slope < 0) {
-      low = middle, low_slope = slope, high_slope *= 0.5;  // Illinois: the kept end must not stay for ever
+      low = middle, low_slope = slope, high_slope *= 0.5;  // Illinois: the kept end must not stay forever
     } else {
       high = middle, high_slope = slope, low_slope *= 0.5;
     }
@@ -121,12 +120,12 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
   if (options.diverse && (options.rule != ChoiceRule::gradient || options.sample < 1 ||
                           !options.groups.members.empty() || pool.width() > 1)) {
     throw InputError(
-        "diverse candidates are single columns, chosen among all by their gradient; that does not go "
-        "together "
-        "with groups, pieces, a sample or another rule");
+        "`diverse` compares single candidates by their gradients; it cannot be combined with groups, pieces, "
+        "a "
+        "sample or another rule");
   }
   if (options.sample < 1 && !options.groups.members.empty()) {
-    throw InputError("groups of features are chosen among all; they do not go together with a sample");
+    throw InputError("groups of features cannot be combined with `sample`");
   }
 }
 
@@ -144,7 +143,7 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   Index room = state.room;
   std::vector<Choice> taken;
   std::unordered_set<Index> in;
-  for (Choice& choice : best) {  // groups may overlap: a member enters with the first of them
+  for (Choice& choice : best) {  // groups may overlap: a common member enters with the first of them
     std::erase_if(choice.candidates, [&](Index candidate) { return in.contains(candidate); });
     if (choice.candidates.empty()) continue;
     if (std::ssize(taken) == state.count || std::ssize(choice.candidates) > room) break;
@@ -155,7 +154,7 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   return taken;
 }
 
-/// A gradient is small or large beside the values it is summed over; of values above 1 as beside 1.
+/// Compares a gradient with the values it is summed over; values above 1 count as 1.
 bool Chooser::is_worth_while(const Choice& choice) const {
   if (choice.score > options_.least_score) return true;
   double largest = 0;
@@ -210,8 +209,8 @@ std::vector<double> Chooser::norms(const Grid<double>& residual) const {
   return norm;
 }
 
-/// Section 3.2: the group J that maximises the sum of ||grad_j L||, by its cost; of its members that are not
-/// in yet.
+/// Section 3.2: the group J that maximises the sum of ||grad_j L|| over its members that are not chosen yet,
+/// divided by its cost.
 std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index count) const {
   const std::vector<double> norm = norms(state.solution.residual);
   std::vector<Choice> choices;
@@ -238,7 +237,7 @@ double Chooser::decrease(const Choice& choice, const ChoiceState& state) const {
                                            : decrease_by_column(columns, state);
 }
 
-/// The loss alone, as the paper has it: along the gradient a penalty says nothing of the column.
+/// Uses the loss alone, as in the paper: along the gradient a penalty says nothing about the column.
 double Chooser::decrease_along_gradient(const ChosenColumns& columns, const ChoiceState& state) const {
   const SmoothPenalty none;
   const DesignProblem problem = columns.problem(loss_, false, none, threads_);

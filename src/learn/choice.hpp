@@ -15,18 +15,18 @@ namespace sharelearn {
 struct Choice {
   std::vector<Index> candidates;
   double score = 0;
-  double cost = 1;  ///< that the score was divided by
+  double cost = 1;  ///< by which the score was divided
 };
 
-/// Where the learner stands.
+/// The state of the learner when it chooses.
 struct ChoiceState {
   const ChosenColumns& design;      ///< columns of the candidates chosen so far
   const CorrectiveState& solution;  ///< their weights, scores and residual
   double objective = 0;             ///< of that solution
-  std::span<const char> excluded;   ///< candidates that are in already
+  std::span<const char> excluded;   ///< candidates that are already chosen
   Index room = 0;                   ///< candidates that may still enter
-  Index count = 1;                  ///< choices asked for, at most
-  std::span<const Index> blocks;    ///< of the pool that may be looked at; empty: all
+  Index count = 1;                  ///< choices to make, at most
+  std::span<const Index> blocks;    ///< of the pool to examine; empty: all
 };
 
 class Chooser {
@@ -34,7 +34,7 @@ class Chooser {
   /// Throws InputError if groups, costs, the sample or the share of a round do not fit.
   Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& options, ThreadPool& threads);
 
-  /// The best choices that fit the room, best first; none if no gradient is worth while.
+  /// The best choices that fit the room, best first; none if no gradient is large enough.
   std::vector<Choice> choose(const ChoiceState& state) const;
 
  private:
@@ -51,7 +51,7 @@ class Chooser {
   const Loss& loss_;
   const ShareBoostOptions& options_;
   ThreadPool& threads_;
-  FeatureGroups groups_;  ///< with the candidates that no group holds as groups of their own
+  FeatureGroups groups_;  ///< every candidate without a group is a group of its own
 };
 
 }  // namespace sharelearn

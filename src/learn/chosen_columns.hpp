@@ -1,5 +1,5 @@
-// The columns of the candidates chosen so far: dense, or groups of local ones where the pool's candidates
-// share their columns.
+// The columns of the candidates chosen so far: dense columns, or groups of local ones if the pool's
+// candidates share their columns.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace sharelearn {
 
 class ChosenColumns {
  public:
-  /// None yet; dense columns get room for `candidates` candidates.
+  /// No columns yet; reserves room for dense columns of `candidates` candidates.
   explicit ChosenColumns(const Pool& pool, Index candidates = 0) : pool_(pool), dense_(pool.rows(), 0) {
     const SharedRows shared = pool.shared_rows();
     if (shared.data) {
@@ -31,7 +31,7 @@ class ChosenColumns {
     pool_.values(candidate, dense_, column);
   }
 
-  /// The last candidate takes the place of the one at `position`.
+  /// Removes the candidate at `position`; the last candidate takes its place.
   void drop(Index position) {
     if (local_) return local_->drop_group(position);
     const Index width = pool_.width(), last = dense_.cols() - width;
@@ -41,7 +41,7 @@ class ChosenColumns {
     dense_.drop_columns(width);
   }
 
-  /// Columns of the same pool, none chosen.
+  /// An empty set of columns of the same pool.
   ChosenColumns none() const {
     return {pool_, local_ ? std::optional(local_->without_groups()) : std::nullopt};
   }

@@ -19,8 +19,8 @@ std::span<double> numbers_of(MatrixXd& matrix) {
   return {matrix.data(), to_size(matrix.size())};
 }
 
-/// Columns and gradients of a shortlist, from which what has been picked is projected out: a pivoted Cholesky
-/// factorisation of the columns' Gram matrix that carries the gradients along.
+/// Columns and gradients of a shortlist, with the picked columns projected out: a pivoted Cholesky
+/// factorisation of the columns' Gram matrix that also updates the gradients.
 class Deflation {
  public:
   Deflation(const Pool& pool, const Loss& loss, const CorrectiveState& solution,
@@ -60,7 +60,7 @@ class Deflation {
   }
 
  private:
-  /// The columns without their means, times the root of the rows' weights: the curvature, summed over the
+  /// Centres the columns and multiplies them by the root of the row weights: the curvature, summed over the
   /// outputs.
   static void scale(Grid<float>& columns, const Loss& loss, const Grid<double>& scores) {
     const Index count = columns.cols();
@@ -82,7 +82,7 @@ class Deflation {
     }
   }
 
-  static constexpr float kNothingLeft = 1e-4F;  // of a column's square: those picked combine to it
+  static constexpr float kNothingLeft = 1e-4F;  // of a column's square: a combination of picked columns
 
   MatrixXf gram_;
   MatrixXd gradient_;  // outputs x columns

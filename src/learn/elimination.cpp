@@ -8,12 +8,12 @@
 namespace sharelearn {
 namespace {
 
-/// One in so many leaves before the weights are corrected again.
+/// One in this many candidates is removed before the weights are corrected again.
 constexpr Index kStep = 20;
-/// Of the gradient that a step left behind, that may stay.
+/// Fraction of the gradient after a removal that may remain after the correction.
 constexpr double kPart = 0.1;
 
-/// A model on the way, with its candidates in the order of its weights.
+/// An intermediate model, with its candidates in the order of its weights.
 struct Level {
   std::vector<Index> order;
   ShareBoostStage stage;
@@ -27,7 +27,7 @@ class Elimination {
 
   Index left() const { return std::ssize(chosen_.candidates); }
 
-  /// The model of the candidates that are left; some of them leave: its `candidates`.
+  /// Corrects and returns the model of the remaining candidates, then removes some: its `candidates`.
   Level step() {
     const DesignProblem problem =
         chosen_.columns.problem(loss_, options_.bias, options_.penalty, context_.threads);
@@ -53,9 +53,9 @@ class Elimination {
   }
 
  private:
-  /// The weights start close to their best, so that a part of the gradient there would be too strict a
-  /// measure: what the last step has cost takes its place. Models that are not kept need no more than that
-  /// anyway.
+  /// The weights start close to their optimum, so a fraction of the gradient there would be too strict a
+  /// stopping rule. The expected cost of the last step replaces it. Models that are not kept need no more
+  /// accuracy anyway.
   CorrectiveOptions how_to_correct() const {
     if (left() == options_.features && options_.last) return *options_.last;
     CorrectiveOptions options = options_.corrective;
@@ -67,7 +67,7 @@ class Elimination {
     return options;
   }
 
-  /// How many leave next; the number asked for is not jumped over.
+  /// How many candidates to remove next; the requested number of features is never skipped.
   Index leaving() const {
     const Index step = std::max<Index>(left() / kStep, 1), above = left() - options_.features;
     return above > 0 ? std::min(step, above) : step;
@@ -82,7 +82,7 @@ class Elimination {
     return prices;
   }
 
-  /// The last candidate takes the place of one that leaves, so do its columns and weights.
+  /// The last candidate takes the place of a removed one, with its columns and weights.
   void leave(const Reduction& reduction) {
     std::vector<Index> positions;
     for (const Reduction::Part& part : reduction.leaving) positions.push_back(part.group);
@@ -111,7 +111,7 @@ class Elimination {
   const Loss& loss_;
   const ShareBoostOptions& options_;
   const Context& context_;
-  double rise_ = 0;  ///< that the last step is expected to have cost
+  double rise_ = 0;  ///< expected cost of the last step
 };
 
 /// The weights of a level with each candidate at its place.
@@ -143,7 +143,7 @@ std::vector<ShareBoostStage> eliminate(Chosen chosen, const Pool& pool, const Lo
   std::unordered_map<Index, Index> place;
   std::vector<ShareBoostStage> stages;
   for (Level& level : levels) {
-    // What left last is missed most.
+    // The candidate removed last is the most useful one.
     std::ranges::reverse(level.stage.candidates);
     for (const Index candidate : level.stage.candidates) place.emplace(candidate, std::ssize(place));
     level.stage.weights = at_places(level, place);

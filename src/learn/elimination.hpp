@@ -1,5 +1,6 @@
-// The way back from more candidates than asked for: those that are missed least leave, the others' weights
-// are corrected, and so on down to one. A forward choice cannot take back what later ones made superfluous.
+// Backward elimination from more candidates than requested: the candidates whose removal raises the loss
+// least are removed, the weights of the others are corrected, and so on down to one. A forward choice alone
+// cannot undo choices that later ones made redundant.
 #pragma once
 
 #include <vector>
@@ -17,9 +18,9 @@ struct Chosen {
   CorrectiveState solution;
 };
 
-/// Models of at most options.features candidates, from few to many: each has the candidates of those before
-/// it, then its own (ShareBoostStage::candidates), and its weights are in that order. Its score is what the
-/// objective is expected to rise by without its own. Empty if it was cancelled.
+/// Models of at most options.features candidates, from few to many. Each has the candidates of the models
+/// before it, then its own (ShareBoostStage::candidates), and its weights are in this order. Its score is the
+/// expected rise of the objective without its own candidates. Empty if cancelled.
 std::vector<ShareBoostStage> eliminate(Chosen chosen, const Pool& pool, const Loss& loss,
                                        const ShareBoostOptions& options, const Context& context);
 

@@ -14,7 +14,8 @@ GradBoostUpdate::GradBoostUpdate(const Loss& loss, const Penalty& penalty)
     : penalty_(penalty), bound_(loss.curvature_bound()) {
   if (std::isfinite(bound_)) return;
   throw InputError(
-      fmt::format("the loss {} has no quadratic bound: use adaboost, or `solver` fast without `sequential`",
+      fmt::format("gradboost cannot update one feature at a time with the loss {}: use adaboost, or `solver` "
+                  "fast without `sequential`",
                   loss.name()));
 }
 

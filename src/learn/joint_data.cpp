@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
+#include "data/row_copies.hpp"
 #include "data/to_size.hpp"
 #include "sharelearn/loss/multiclass_hinge.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
@@ -27,7 +30,7 @@ std::vector<double> selected(const std::vector<double>& of_rows, std::span<const
   return out;
 }
 
-/// Rows that all weigh nothing stay so.
+/// Weights that are all zero stay zero.
 void normalise(std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& w : weights) w /= sum > 0 ? sum : 1;
@@ -38,7 +41,7 @@ std::vector<double> counts_of(const Dataset& data) {
   return data.weight.empty() ? std::vector<double>(to_size(data.rows()), 1.0) : data.weight;
 }
 
-/// The one task that labels each row; the number of tasks where none does.
+/// The one task that labels each row; the number of tasks if none does.
 std::vector<Index> task_of_rows(const Tasks& tasks, Index rows) {
   std::vector<Index> task(to_size(rows), 0);
   for (Index i = 0; i < rows; ++i) {
@@ -84,6 +87,26 @@ MultiOutputData class_data(Dataset data, const std::vector<std::string>* known) 
   out.counts = counts_of(data);
   out.x = std::move(data.x);
   return out;
+}
+
+/// Adds `take` copies of rows drawn by chance, those of one row together, or all rows.
+void add_drawn(std::span<const Index> rows, const std::vector<double>& weights, std::optional<Index> take,
+               Random& random, MultiOutputData& out) {
+  const RowCopies copies(weights, std::ssize(rows));
+  const std::vector<Index> drawn = copies.sample(take.value_or(copies.count()), random);
+  if (std::ssize(drawn) == copies.count()) {
+    out.order.insert(out.order.end(), rows.begin(), rows.end());
+    out.counts.insert(out.counts.end(), weights.begin(), weights.end());
+    return;
+  }
+  for (std::size_t n = 0; n < drawn.size(); ++n) {
+    if (n > 0 && drawn[n] == drawn[n - 1]) {
+      out.counts.back() += copies.weight();
+      continue;
+    }
+    out.order.push_back(rows[to_size(drawn[n])]);
+    out.counts.push_back(copies.weight());
+  }
 }
 
 /// Weight of the wrong signs of a task, and of all it has.
@@ -149,6 +172,7 @@ MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint
   const Classes classes = classes_of(data);
   std::vector<std::vector<Index>> members(to_size(classes.count()));
   for (Index i = 0; i < data.rows(); ++i) members[to_size(classes.of_row[to_size(i)])].push_back(i);
+  const std::vector<double> weight = counts_of(data);
   MultiOutputData out;
   out.names = classes.names;
   out.task_begin.push_back(0);
@@ -156,16 +180,14 @@ MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint
     Random random(seed, static_cast<std::uint64_t>(task));
     for (Index c = 0; c < classes.count(); ++c) {
       const auto& rows = members[to_size(c)];
-      const auto count = static_cast<Index>(rows.size());
-      const Index take = c == task ? count : std::min(negatives, count);
-      for (const Index chosen : random.sample(count, take)) out.order.push_back(rows[to_size(chosen)]);
-      out.sign.insert(out.sign.end(), to_size(take), static_cast<std::int8_t>(c == task ? 1 : -1));
+      add_drawn(rows, selected(weight, rows), c == task ? std::nullopt : std::optional(negatives), random,
+                out);
+      out.sign.resize(out.order.size(), static_cast<std::int8_t>(c == task ? 1 : -1));
     }
     out.task_begin.push_back(static_cast<Index>(out.order.size()));
   }
-  out.weights = selected(data.weight.empty() ? counts_of(data) : normalised_weights(data), out.order);
+  out.weights = out.counts;
   normalise(out.weights);
-  out.counts = selected(counts_of(data), out.order);
   out.x = data.x.select_rows(out.order);
   return out;
 }
@@ -223,22 +245,17 @@ double mean_area(const MultiOutputData& data, const Grid<double>& scores) {
   double sum = 0;
   Index counted = 0;
   for (Index t = 0; t < data.outputs(); ++t) {
-    std::vector<double> above, below;
     const Index begin = data.own_rows() ? data.task_begin[to_size(t)] : 0;
     const Index end = data.own_rows() ? data.task_begin[to_size(t + 1)] : data.rows();
-    for (Index i = begin; i < end; ++i) {
-      const std::int8_t sign =
-          data.own_rows() ? data.sign[to_size(i)] : data.sign[to_size(i * data.outputs() + t)];
-      if (sign != 0) (sign > 0 ? above : below).push_back(scores(i, data.own_rows() ? 0 : t));
-    }
-    if (above.empty() || below.empty()) continue;
-    std::sort(below.begin(), below.end());
-    double pairs = 0;  // ordered rightly; a tie counts half
-    for (const double score : above) {
-      const auto [low, high] = std::equal_range(below.begin(), below.end(), score);
-      pairs += 0.5 * static_cast<double>((low - below.begin()) + (high - below.begin()));
-    }
-    sum += pairs / (static_cast<double>(above.size()) * static_cast<double>(below.size()));
+    Grid<double> of_task(end - begin, 1);
+    std::copy_n(scores.column(data.own_rows() ? 0 : t) + begin, end - begin, of_task.column(0));
+    Tasks task{{data.names[to_size(t)]}, {}};
+    for (Index i = begin; i < end; ++i)
+      task.sign.push_back(data.sign[to_size(data.own_rows() ? i : i * data.outputs() + t)]);
+    const std::span<const double> weights(data.error_weights().data() + begin, to_size(end - begin));
+    const double area = task_metrics(of_task, task, weights).area[0];
+    if (std::isnan(area)) continue;
+    sum += area;
     ++counted;
   }
   return counted > 0 ? sum / static_cast<double>(counted) : 0.5;
@@ -246,7 +263,7 @@ double mean_area(const MultiOutputData& data, const Grid<double>& scores) {
 
 double pair_error(const MultiOutputData& data, const Grid<double>& scores) {
   if (data.multiclass()) return error_rate(scores, data.label, data.error_weights());
-  TaskCount total;  // of the tasks' own sums, in the order of `evaluate`
+  TaskCount total;  // of the sums of the tasks, in the order of `evaluate`
   for (Index t = 0; t < data.outputs(); ++t) {
     const TaskCount count = count_task(data, t, scores);
     total.wrong += count.wrong;

@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-/// What least squares needs of some rows: sum w z and sum w.
+/// The sums over some rows that least squares needs: sum w z and sum w.
 struct Sums {
   double agreement = 0;
   double mass = 0;
@@ -39,7 +39,7 @@ class JointBooster {
         below_(to_size(pool.candidates() * classes.count())),
         total_(to_size(classes.count())) {}
 
-  /// Fills the sums of every stump and class with the weights w = exp(-z H) of the moment.
+  /// Computes the sums of every stump and class with the current weights w = exp(-z H).
   void weigh() {
     const Index k = classes_.count();
     Grid<float> terms(pool_.rows(), 2 * k);  // w z of each class, then w
@@ -119,13 +119,13 @@ class JointBooster {
   struct Extension {
     Index added = 0;
     Index candidate = 0;
-    double gain = -1;  ///< of the set's two values; the constants of the others not included
+    double gain = -1;  ///< of the set's two values, without the constants of the other classes
   };
 
   double sign(Index row, Index c) const { return classes_.of_row[to_size(row)] == c ? 1.0 : -1.0; }
 
-  /// The class to add, and its best stump together with the set. Constants of the classes left out change
-  /// with the class added, so they take part in the comparison.
+  /// The class to add, and the best stump for the set with it. The constants of the remaining classes change
+  /// with the class added, so they are part of the comparison.
   Extension best_extension(const std::vector<Sums>& of_set, const Sums& set_total,
                            const std::vector<char>& inside) const {
     const Index k = classes_.count();
@@ -181,7 +181,7 @@ JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const
   JointBoostResult result;
   if (pool.candidates() == 0) return result;
   JointBooster booster(pool, classes, weights, context.threads);
-  auto loss = static_cast<double>(classes.count());  // J of scores that are all 0: exp(0) a class
+  auto loss = static_cast<double>(classes.count());  // J at scores of 0: exp(0) per class
   for (Index t = 0; t < options.rounds && !context.monitor.cancelled(); ++t) {
     booster.weigh();
     JointBoostRound round = booster.best();

@@ -15,7 +15,7 @@ Tasks one_class(const Classes& classes, Index c) {
   return task;
 }
 
-/// Puts the classes' paths together, round by round: the union of their features, each class's weights in its
+/// Merges the classes' paths, round by round: the union of their features, with each class's weights in its
 /// own output.
 class Union {
  public:

@@ -58,6 +58,8 @@ std::vector<double> signature_products(const MultiOutputData& data) {
   const Index k = data.outputs();
   std::vector<double> products(to_size(k * k), 0.0);
   std::vector<double> positives(to_size(k), 0.0), negatives(to_size(k), 0.0);
+  const std::vector<double>& weights = data.error_weights();
+  const auto mean = [](double sum, double weight) { return weight > 0 ? sum / weight : 0.0; };
   const auto sign_of = [&](Index i, Index c) -> int {
     if (data.multiclass()) return data.label[to_size(i)] == c ? 1 : -1;
     if (!data.own_rows()) return data.sign[to_size(i * k + c)];
@@ -66,8 +68,8 @@ std::vector<double> signature_products(const MultiOutputData& data) {
   };
   for (Index c = 0; c < k; ++c) {
     for (Index i = 0; i < data.rows(); ++i) {
-      positives[to_size(c)] += sign_of(i, c) > 0 ? 1 : 0;
-      negatives[to_size(c)] += sign_of(i, c) < 0 ? 1 : 0;
+      positives[to_size(c)] += sign_of(i, c) > 0 ? weights[to_size(i)] : 0;
+      negatives[to_size(c)] += sign_of(i, c) < 0 ? weights[to_size(i)] : 0;
     }
   }
   std::vector<float> column(to_size(data.rows()));
@@ -80,11 +82,11 @@ std::vector<double> signature_products(const MultiOutputData& data) {
       double above = 0, below = 0;
       for (Index i = begin; i < end; ++i) {
         const int sign = sign_of(i, c);
-        above += sign > 0 ? column[to_size(i)] : 0.0F;
-        below += sign < 0 ? column[to_size(i)] : 0.0F;
+        const double value = weights[to_size(i)] * static_cast<double>(column[to_size(i)]);
+        above += sign > 0 ? value : 0;
+        below += sign < 0 ? value : 0;
       }
-      signature[to_size(c)] =
-          above / std::max(positives[to_size(c)], 1.0) - below / std::max(negatives[to_size(c)], 1.0);
+      signature[to_size(c)] = mean(above, positives[to_size(c)]) - mean(below, negatives[to_size(c)]);
     }
     for (Index a = 0; a < k; ++a) {
       for (Index b = 0; b < k; ++b)
@@ -125,7 +127,8 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
       if (nodes.count(child) == 0) child = canonical_label(child);
     }
   }
-  // Nodes get numbers once all their children have one; what is left over is a circle or an unknown name.
+  // A node gets its number once all its children have one; lines left over are a circle or name unknown
+  // nodes.
   while (!lines.empty()) {
     const auto ready = std::find_if(lines.begin(), lines.end(), [&](const NodeLine& node) {
       return std::all_of(node.children.begin(), node.children.end(),
@@ -161,7 +164,7 @@ OutputTree clustered_tree(const MultiOutputData& data) {
   OutputTree tree{.leaves = k,
                   .parent = std::vector<Index>(to_size(k), -1),
                   .height = std::vector<double>(to_size(k), 0.0)};
-  std::vector<Index> node(to_size(k)), size(to_size(k), 1);  // of the cluster that lives in a place
+  std::vector<Index> node(to_size(k)), size(to_size(k), 1);  // of the cluster stored at each place
   std::iota(node.begin(), node.end(), Index{0});
   std::vector<Index> alive = node;
   while (alive.size() > 1) {

@@ -15,13 +15,13 @@ namespace sharelearn {
 OutputTree parse_output_tree(const std::string& text, const std::vector<std::string>& outputs);
 
 /// Agglomerative clustering with average linkage of the tasks' (or classes') signatures: the mean of their
-/// positive rows less that of their negative ones, at distance (1 - cosine) / 2. Heights are the merging
+/// positive rows minus that of their negative rows, at distance (1 - cosine) / 2. Heights are the merging
 /// distances divided by the largest. O(k^3 + m n).
 OutputTree clustered_tree(const MultiOutputData& data);
 
 /// A balanced binary tree over a random order of the outputs; heights are equal steps from leaves to root.
 OutputTree random_tree(Index outputs, std::uint64_t seed);
-/// The same over the outputs in order.
+/// The same over the outputs in the given order.
 OutputTree balanced_tree(const std::vector<Index>& order);
 
 }  // namespace sharelearn

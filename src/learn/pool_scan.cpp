@@ -8,7 +8,7 @@
 namespace sharelearn {
 namespace {
 
-/// What float32 sums may be off by, relative to lambda.
+/// Possible error of float32 sums, relative to lambda.
 constexpr double kFloatSlack = 1e-5;
 
 }  // namespace
@@ -19,7 +19,7 @@ PoolScan::PoolScan(const Pool& pool, const Penalty& penalty, ThreadPool& threads
       threads_(threads),
       scores_(static_cast<std::size_t>(pool.candidates()), 0.0) {}
 
-/// Penalties that are no norm rank by the Euclidean norm: forward-greedy boosting without a penalty.
+/// Penalties that are not norms rank by the Euclidean norm: forward-greedy boosting without a penalty.
 double PoolScan::norm_of_columns(const double* sums, Index outputs) const {
   double largest = 0;
   for (Index w = 0; w < pool_.width(); ++w) {

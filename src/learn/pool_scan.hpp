@@ -1,5 +1,5 @@
-// Scores of all candidates of a pool under a penalty's dual norm: float32 over the pool, double where it
-// matters.
+// Scores of all candidates of a pool under a penalty's dual norm: float32 over the whole pool, double where
+// rounding could matter.
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@ class PoolScan {
  public:
   PoolScan(const Pool& pool, const Penalty& penalty, ThreadPool& threads);
 
-  /// Scores every candidate: the largest dual norm of its columns' gradients over its cost. Those inactive
-  /// ones within rounding of `lambda` or above it are scored in double precision.
+  /// Scores every candidate: the largest dual norm of its columns' gradients, divided by its cost. Inactive
+  /// candidates within rounding of `lambda` are scored again in double precision.
   void score(const Grid<double>& residual, std::span<const double> cost, std::span<const char> active,
              double lambda);
   /// Scores these candidates alone, in double precision; the others keep their last scores.
@@ -26,7 +26,7 @@ class PoolScan {
   void replace(Index candidate, std::span<const double> sums, double cost);
   /// The largest score of all, in double precision; scores everything.
   double largest(const Grid<double>& residual, std::span<const double> cost);
-  /// Of the scores of the last score().
+  /// The largest score of an inactive candidate in the last score().
   double largest_inactive(std::span<const char> active) const;
   /// Inactive candidates whose last score is at least `bar`, in their order.
   std::vector<Index> at_least(double bar, std::span<const char> active) const;

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Candidates to choose in all.
+/// Number of candidates to choose in total.
 Index goal_of(const Pool& pool, const ShareBoostOptions& options) {
   const auto more = static_cast<Index>(std::ceil(options.surplus * static_cast<double>(options.features)));
   return more > 0 ? std::min(options.features + more, pool.candidates()) : options.features;
@@ -67,11 +67,11 @@ class Booster {
   Index goal() const { return goal_; }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   ShareBoostResult& result() { return result_; }
-  /// The columns and their solution go with it: nothing can be chosen afterwards.
+  /// Moves out the columns and their solution: nothing can be chosen afterwards.
   Chosen take_chosen() { return {result_.chosen, std::move(design_), std::move(state_)}; }
 
  private:
-  /// Steps 3-4: the candidates that promise most, as the rule has it.
+  /// Steps 3-4: the best candidates by the rule in use.
   std::vector<Choice> best_choices() const {
     const Index chosen = std::ssize(result_.chosen), room = goal_ - chosen;
     const auto share = static_cast<Index>(options_.per_round_share * static_cast<double>(chosen));
@@ -80,7 +80,7 @@ class Booster {
     return chooser_.choose(state_of_choice(room, count, {}));
   }
 
-  /// Step 5: I <- I + {r}. The new weights start at zero, the others where they are.
+  /// Step 5: I <- I + {r}. The new weights start at zero, the others stay.
   void include(Index candidate) {
     design_.include(candidate);
     excluded_[static_cast<std::size_t>(candidate)] = 1;
@@ -116,7 +116,7 @@ class Booster {
     return {design_, state_, result_.stages.back().report.objective, excluded_, room, count, blocks};
   }
 
-  /// The best of each of `count` samples of the pool's blocks that have no block in common.
+  /// The best candidate of each of `count` samples of the pool's blocks; the samples have no block in common.
   std::vector<Choice> best_of_samples(Index count) const {
     const auto blocks = static_cast<double>(pool_.blocks());
     const Index each = std::max<Index>(static_cast<Index>(std::ceil(options_.sample * blocks)), 1);
@@ -147,7 +147,7 @@ class Booster {
   Clock::time_point start_;
 };
 
-/// The models of a path as rounds would have given them, with the scores of each for the observer.
+/// Presents models of a path as rounds, with the scores of each for the observer.
 ShareBoostResult as_rounds(std::vector<ShareBoostStage> stages, ShareBoostStop stop, const Pool& pool,
                            const Loss& loss, const ShareBoostOptions& options, const Context& context,
                            const RoundObserver& after_round) {
@@ -174,10 +174,11 @@ ShareBoostResult as_rounds(std::vector<ShareBoostStage> stages, ShareBoostStop s
   return result;
 }
 
-/// More candidates than asked for, then the way back.
+/// Chooses more candidates than requested, then eliminates.
 ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
                               const Context& context, const RoundObserver& after_round) {
-  if (!options.groups.members.empty()) throw InputError("a surplus does not go with groups of features");
+  if (!options.groups.members.empty())
+    throw InputError("`surplus` cannot be combined with groups of features");
   Booster booster(pool, loss, options, context);
   booster.grow([&](const ShareBoostResult& so_far, const Grid<double>&) {
     context.monitor.progress("choosing", std::ssize(so_far.chosen), booster.goal(), "");
@@ -193,7 +194,7 @@ ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOpti
       stages.push_back(std::move(stage));
     }
   }
-  if (stages.size() == 1) {  // too few were found, or it was cancelled: the rounds
+  if (stages.size() == 1) {  // too few were found, or the run was cancelled: the rounds are kept
     Index features = 0;
     for (std::size_t round = 1; round < grown.stages.size(); ++round) {
       features += std::ssize(grown.stages[round].candidates);

@@ -18,19 +18,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The restricted problem is solved a little further than the whole one must be.
+/// The restricted problem is solved to this fraction of the whole problem's tolerance.
 constexpr double kInnerShare = 0.5;
 constexpr int kMostTightenings = 12;
 constexpr double kTightening = 0.3;
-/// Scoring some candidates one by one pays where they are at most this part of the pool.
+/// Scoring candidates one by one pays if they are at most this fraction of the pool.
 constexpr double kMostScreened = 0.25;
-/// A lambda below this part of the last one is approached over others between, solved to this tolerance: with
-/// few columns and hardly any penalty, the restricted problems of a cold start are harder than the whole one.
+/// A lambda below this fraction of the last one is approached through intermediate lambdas, solved to
+/// kRoughTolerance: with few columns and hardly any penalty, the restricted problems of a cold start are
+/// harder than the whole one.
 constexpr double kFarthestStep = 0.3;
 constexpr double kRoughTolerance = 0.1;
-/// Residuals below this part of what they are before the bias is fitted leave nothing to features.
+/// If the fitted bias leaves residuals below this fraction of the initial ones, nothing is left for features.
 constexpr double kNothing = 1e-14;
-/// Where settling the bias by its gradient takes over.
+/// Tolerance of the bias, from which polish_bias() takes over.
 constexpr double kBiasTolerance = 1e-12;
 
 bool is_zero(std::span<const double> row) {
@@ -62,10 +63,10 @@ class StructuralBooster::Engine {
   const std::vector<StructuralSlot>& slots() const { return slots_; }
 
  private:
-  /// The features in use after their weights were optimised.
+  /// State after the weights of the features in use were optimised.
   struct Optimum {
     bool cancelled = false;
-    bool used_up = false;  ///< the solver's steps
+    bool used_up = false;  ///< the solver's steps are used up
     std::vector<Ranked> violators = {};
   };
   void approach(double lambda, StructuralStage& stage);
@@ -73,7 +74,7 @@ class StructuralBooster::Engine {
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
   std::vector<Ranked> rank_all(double lambda);
   std::vector<Ranked> begin(double lambda);
-  /// How far the restricted problem is solved.
+  /// Accuracy of the restricted problem.
   struct Inner {
     double tolerance;
     int tightenings = 0;
@@ -106,11 +107,11 @@ class StructuralBooster::Engine {
   std::vector<StructuralSlot> slots_;
   std::unordered_map<Index, Grid<float>>
       owned_;                                ///< columns of chosen candidates that the pool does not store
-  std::vector<Index> screened_;              ///< what the strong rule leaves at this lambda
+  std::vector<Index> screened_;              ///< candidates that the strong rule keeps at this lambda
   std::vector<char> active_;                 ///< candidate -> in the solver
   std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
   Index design_columns_ = 0;
-  double scanned_lambda_ = 0;  ///< of the solution at which every candidate was scored last; 0: of none
+  double scanned_lambda_ = 0;  ///< of the solution at which every candidate was last scored; 0: none
   Clock::time_point start_ = Clock::now();
 };
 
@@ -127,7 +128,7 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
     throw InputError("there must be one cost for each candidate");
   }
   const double without_bias = size_of(solver_.residual(), context.threads);
-  // The bias alone, as far as double precision goes: lambda_max is read off its residual.
+  // Fits the bias alone, as far as double precision allows: lambda_max is computed from its residual.
   solver_.minimise(std::numeric_limits<double>::max(), kBiasTolerance, 300);
   solver_.polish_bias();
   if (options_.row_update) solver_.use_row_update(options_.row_update);
@@ -153,8 +154,8 @@ void StructuralBooster::Engine::include(Index candidate) {
   active_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
 }
 
-/// Takes in as many as the user says; else a quarter of what is there, which keeps the number of rounds
-/// logarithmic. Returns the columns added.
+/// Takes in as many candidates as the user asks for, otherwise a quarter of those in use, which keeps the
+/// number of rounds logarithmic. Returns the number of columns added.
 Index StructuralBooster::Engine::induce(const std::vector<Ranked>& violators) {
   const Index before = solver_.size();
   const Index most = options_.induce > 0 ? options_.induce : std::max<Index>(5, solver_.size() / 4);
@@ -164,13 +165,20 @@ Index StructuralBooster::Engine::induce(const std::vector<Ranked>& violators) {
   return solver_.size() - before;
 }
 
-/// Back-pruning: rows that returned to zero leave the solver once they outnumber a third of the others.
+/// Back-pruning: candidates whose rows all returned to zero leave the solver once they outnumber a third of
+/// the others. A candidate leaves with all its columns: those of a candidate in use are not scored again.
 void StructuralBooster::Engine::back_prune() {
+  const Index width = pool_.width(), in_use = solver_.size() / width;
   Index zero = 0;
-  for (Index slot = 0; slot < solver_.size(); ++slot) zero += is_zero(solver_.row(slot)) ? 1 : 0;
-  if (zero <= (solver_.size() - zero) / 3 + 10) return;
+  for (Index group = 0; group < in_use; ++group) {
+    bool all = true;
+    for (Index w = 0; w < width && all; ++w) all = is_zero(solver_.row(group * width + w));
+    zero += all ? 1 : 0;
+  }
+  if (zero <= (in_use - zero) / 3 + 10) return;
   std::vector<StructuralSlot> kept;
-  for (const Index slot : solver_.drop_zero_rows()) kept.push_back(slots_[static_cast<std::size_t>(slot)]);
+  for (const Index slot : solver_.drop_zero_groups(width))
+    kept.push_back(slots_[static_cast<std::size_t>(slot)]);
   slots_ = std::move(kept);
   std::fill(active_.begin(), active_.end(), 0);
   for (const StructuralSlot& chosen : slots_) active_[static_cast<std::size_t>(chosen.candidate)] = 1;
@@ -178,8 +186,8 @@ void StructuralBooster::Engine::back_prune() {
                 [&](const auto& entry) { return active_[static_cast<std::size_t>(entry.first)] == 0; });
 }
 
-/// The sequential strong rule: scores change by no more than lambda does, as a rule. Empty where lambda fell
-/// too far for it to say anything, or it leaves so much that scoring the whole pool is as cheap.
+/// The sequential strong rule: scores usually change by no more than lambda does. Empty if lambda fell too
+/// far for the rule, or if it keeps so many candidates that scoring the whole pool is as cheap.
 std::vector<Index> StructuralBooster::Engine::screen(double lambda) const {
   const double bar = 2 * lambda - scanned_lambda_;
   if (bar <= 0 || lambda > scanned_lambda_) return {};
@@ -188,9 +196,9 @@ std::vector<Index> StructuralBooster::Engine::screen(double lambda) const {
   return left;
 }
 
-/// Those of the screened candidates that are not in use and violate optimality by more than a gap within the
-/// tolerance could bear, and the largest score. The scores of all others are those of the last solution,
-/// below lambda.
+/// The screened candidates that are not in use and violate optimality by more than a gap within the tolerance
+/// allows, and the largest score. The scores of all other candidates are those of the last solution, below
+/// lambda.
 std::vector<Ranked> StructuralBooster::Engine::violators_among_screened(double lambda, double tolerance,
                                                                         double& score) {
   std::erase_if(screened_, [&](Index j) { return active_[static_cast<std::size_t>(j)] != 0; });
@@ -199,7 +207,7 @@ std::vector<Ranked> StructuralBooster::Engine::violators_among_screened(double l
   return scan_.violators((1 + tolerance) * lambda, active_);
 }
 
-/// Scores every candidate; the gap is over the whole pool.
+/// Scores every candidate and computes the gap over the whole pool.
 void StructuralBooster::Engine::certify(double lambda, StructuralStage& stage) {
   if (penalty_.is_norm()) {
     scan_.score(solver_.residual(), options_.cost, active_, lambda);
@@ -209,8 +217,8 @@ void StructuralBooster::Engine::certify(double lambda, StructuralStage& stage) {
   stage.gap = solver_.relative_gap(lambda, stage.score);
 }
 
-/// Everything but constants, which pools tell by sums that are zero whatever the residual. A pool may grow on
-/// the way.
+/// Takes in every candidate that is not constant. The sums of a constant candidate are zero for any residual.
+/// The pool may grow meanwhile.
 void StructuralBooster::Engine::include_all() {
   Grid<double> probe(pool_.rows(), 1);
   Random random(1);
@@ -224,8 +232,8 @@ void StructuralBooster::Engine::include_all() {
   }
 }
 
-/// What a lambda begins with: without selection everything is in use; else what is not zero, and the
-/// violators that the last solution knows of are to be induced.
+/// Begins a lambda. Without selection every candidate comes into use. Otherwise zero rows are pruned, and the
+/// violators known from the last solution are returned for induction.
 std::vector<Ranked> StructuralBooster::Engine::begin(double lambda) {
   screened_.clear();
   if (!selects(lambda)) {
@@ -237,8 +245,8 @@ std::vector<Ranked> StructuralBooster::Engine::begin(double lambda) {
   return scan_.violators(lambda, active_);
 }
 
-/// Optimises the weights of all features in use, and finds who violates optimality then. While nobody does,
-/// the restricted problem is solved further until the gap over the whole pool is small.
+/// Optimises the weights of all features in use, then finds the candidates that violate optimality. While
+/// there are none, the restricted problem is solved further, until the gap over the whole pool is small.
 StructuralBooster::Engine::Optimum StructuralBooster::Engine::optimise(double lambda, double tolerance,
                                                                        Inner& inner, StructuralStage& stage) {
   const bool screens = !screened_.empty() && !is_last_round(stage);
@@ -257,7 +265,7 @@ StructuralBooster::Engine::Optimum StructuralBooster::Engine::optimise(double la
   }
 }
 
-/// Rounds of induction and optimisation until nobody violates optimality ([DuchiSinger09], section 4).
+/// Rounds of induction and optimisation until no candidate violates optimality ([DuchiSinger09], section 4).
 StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance, StructuralStage& stage) {
   Inner inner{(selects(lambda) ? kInnerShare : 1.0) * tolerance};
   induce(begin(lambda));
@@ -275,8 +283,8 @@ StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance,
 }
 
 /// All candidates that forward-greedy boosting may update, the best first. A penalty that holds nothing at
-/// zero has no threshold to pass: the gradient of the whole objective tells. It is the loss's where there is
-/// no weight or no penalty; then all scores stay those of one pass, so that copies of a column stay equal.
+/// zero has no threshold: the gradient of the whole objective decides. If lambda is 0 or there is no penalty,
+/// it is that of the loss; then all scores stay those of one pass, so that copies of a column stay equal.
 std::vector<Ranked> StructuralBooster::Engine::rank_all(double lambda) {
   scan_.score(solver_.residual(), options_.cost, {}, 0);
   if (penalty_.is_norm()) return scan_.violators(lambda, {});
@@ -291,8 +299,8 @@ std::vector<Ranked> StructuralBooster::Engine::rank_all(double lambda) {
   return scan_.violators(0, {});
 }
 
-/// Classical boosting: the best candidate's row is updated, all others stay as they are. So a weight may stay
-/// larger than it should be, and nothing that violates does not mean that all is optimal.
+/// Classical boosting: updates the best candidate's row and leaves all others as they are. So a weight may
+/// stay larger than optimal, and the absence of violators does not imply optimality.
 StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, StructuralStage& stage) {
   std::unordered_map<Index, Index> first_slot;
   for (Index slot = 0; slot < static_cast<Index>(slots_.size()); ++slot) {
@@ -304,7 +312,7 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
     stage.score = best.empty() ? 0 : best.front().score;
     if (observer) observer(stage.rounds, solver_, stage.score);
     if (best.empty() || stage.rounds >= options_.rounds) {
-      // Only a norm's gap is over the whole pool: others know of the candidates in use alone.
+      // The gap covers the whole pool only if the penalty is a norm, otherwise the candidates in use alone.
       const bool has_gap = penalty_.is_norm() && lambda > 0;
       if (has_gap) certify(lambda, stage);
       const bool is_optimal = has_gap ? stage.gap <= options_.tolerance : best.empty();
@@ -350,8 +358,8 @@ void StructuralBooster::Engine::record(double lambda, StructuralStage& stage) {
   stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-/// Comes near a lambda that is far below the last one. Not where rounds or their size are asked for: then
-/// boosting is to be seen from its start.
+/// Approaches a lambda that is far below the last one. Not used if rounds or their size are given: then
+/// boosting is to be observed from its start.
 void StructuralBooster::Engine::approach(double lambda, StructuralStage& stage) {
   const double from = result.stages.empty() ? result.lambda_max : result.stages.back().lambda;
   const bool is_far = penalty_.is_norm() && lambda > 0 && lambda < kFarthestStep * from;
@@ -422,7 +430,7 @@ std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
 StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
                                  const Context& context, const StructuralStageObserver& after_stage) {
   for (const double lambda : lambdas) {
-    // Even a run that is cancelled at once leaves a model: that of the bias.
+    // Even a run that is cancelled at once leaves a model: the bias alone.
     if (context.monitor.cancelled() && !booster.result().stages.empty()) break;
     booster.solve(lambda);
     if (after_stage) after_stage(booster.result(), booster.scores());

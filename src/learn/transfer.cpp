@@ -54,8 +54,8 @@ std::vector<double> projected_back(const Subspace& subspace, const std::vector<d
 
 }  // namespace
 
-/// The left singular vectors of W, by way of the smaller of W'W and WW': what is below kNoise of the largest
-/// singular value is rounding.
+/// The left singular vectors of W, from the smaller of W'W and WW'. Singular values below kNoise times the
+/// largest are rounding.
 Subspace leading_subspace(const std::vector<double>& weights, Index features, Index outputs,
                           Index components) {
   constexpr double kNoise = 1e-7;

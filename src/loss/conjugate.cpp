@@ -1,4 +1,4 @@
-// What losses have unless they know better, and the sum of conjugates.
+// Default implementations of Loss, and the sum of conjugates.
 #include <algorithm>
 #include <limits>
 

@@ -20,9 +20,9 @@ double hinge_choice(std::vector<double>& margins) {
   return value;
 }
 
-/// margins / mu as the projection takes them. Far above mu the shift it subtracts would leave no digits of
-/// their differences; a common shift changes nothing as long as one stays above 1, so there it is taken off
-/// before the division.
+/// margins / mu, the input of the projection. Where margins are far above mu, the shift that the projection
+/// subtracts would cancel all digits of their differences. A common shift changes nothing as long as one
+/// value stays above 1, so there it is subtracted before the division.
 void divide_by_smoothing(std::vector<double>& margins, double smoothing) {
   constexpr double kFar = 1e6;
   const double top = *std::max_element(margins.begin(), margins.end());
@@ -39,8 +39,8 @@ bool project_onto_capped_simplex(std::span<double> q) {
     sum += value;
   }
   if (sum <= 1) return false;
-  // Michelot: shift by tau = (sum over the active set - 1) / its size, drop what falls below, until none
-  // does.
+  // Michelot: shift by tau = (sum over the active set - 1) / its size and drop the values below it, until
+  // none is.
   double tau = (sum - 1) / static_cast<double>(q.size());
   for (;;) {
     double active_sum = 0;

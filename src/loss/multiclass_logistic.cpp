@@ -66,8 +66,8 @@ bool MulticlassLogistic::coupling(RowRange rows, const Grid<double>& scores, Gri
   return true;
 }
 
-/// With q = u / w + 1[c = y] on the simplex: w (sum_c q_c ln q_c - margin (1 - q_y)). Rounding may leave q a
-/// little below 0; that counts as 0.
+/// With q = u / w + 1[c = y] on the simplex: w (sum_c q_c ln q_c - margin (1 - q_y)). Rounding may leave q
+/// slightly below 0, which counts as 0.
 double MulticlassLogistic::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
   constexpr double slack = -1e-12;
   double sum = 0;

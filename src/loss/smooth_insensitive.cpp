@@ -71,13 +71,13 @@ void SmoothInsensitive::curvature(RowRange rows, const Grid<double>& scores, Gri
   });
 }
 
-/// A residual that saturates is w but for the rounding of u / w.
+/// The residual of a saturated row is w up to the rounding of u / w.
 constexpr double kSaturated = 1 - 4 * std::numeric_limits<double>::epsilon();
 constexpr double kOutside = 1 + 4 * std::numeric_limits<double>::epsilon();
 
-/// With v = u / w in (-1, 1) and e = exp(-epsilon), the maximiser s = y + ln z of v s - loss(s) has
-/// e (1 - v) z^2 - v (1 + e^2) z - e (1 + v) = 0. At v = +-1 the
-/// supremum is the limit at infinity, v y + epsilon.
+/// With v = u / w in (-1, 1) and e = exp(-epsilon), the maximiser s = y + ln z of v s - loss(s) satisfies e
+/// (1 - v) z^2 - v (1 + e^2) z - e (1 + v) = 0. At v = +-1 the supremum is the limit at infinity, v y +
+/// epsilon.
 double SmoothInsensitive::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double e = std::exp(-epsilon_);

@@ -23,21 +23,22 @@ namespace sharelearn {
 namespace {
 
 constexpr std::string_view kMagic = "SHLEARN\n";
-constexpr std::uint32_t kWithMeans = 2, kWithLink = 3;  // format versions; the last is written
+constexpr std::uint32_t kWithMeans = 2, kWithLink = 3;  // format versions; files are written in the last one
 
 struct Entry {
   std::string_view kind;
   ModelPtr (*read)(std::string_view payload, const std::string& path);
 };
 
-/// Where a stored model finds its reader: one line per kind.
+/// The readers of stored models: one line per kind.
 constexpr std::array kKinds{
     Entry{"linear", LinearModel::read},
     Entry{"online-cascade", OnlineCascadeModel::read},
     Entry{"sharing", SharingModel::read},
 };
 
-/// The whole of a model file; of another the first bytes only, as a device may have no end.
+/// The whole content of a model file. Of any other file only the first bytes, because a device may have no
+/// end.
 std::string read_whole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   int reason = file ? 0 : errno;
@@ -56,7 +57,7 @@ std::string read_whole(const std::string& path) {
   return bytes;
 }
 
-/// Files before version 3 tell the link by the name of the loss alone.
+/// Files before version 3 do not store the link; it follows from the name of the loss.
 Link link_in(const nlohmann::json& metadata, const Model& model) {
   const nlohmann::json::json_pointer loss("/options/loss");
   if (!metadata.contains(loss) || !metadata[loss].is_string()) return model.link();
@@ -70,7 +71,7 @@ Link read_link(ByteReader& in) {
   return static_cast<Link>(link);
 }
 
-/// A file of an older sharelearn has none: there every data set's labels speak for themselves.
+/// Files of older versions have no task labels. Then each data set is interpreted by its own labels.
 TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) {
   if (!metadata.contains("task_labels")) return {};
   const nlohmann::json& labels = metadata["task_labels"];

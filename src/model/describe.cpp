@@ -1,5 +1,5 @@
-// What `sharelearn describe` shows: chosen features in order, and which classes use them how strongly, as a
-// table; and all of it as JSON.
+// The output of `sharelearn describe`: a table of the chosen features in order and of how strongly each class
+// uses them, and the same as JSON.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kMostClasses = 26;  // a wider table is cut, all numbers are in the JSON
+constexpr std::size_t kMostClasses = 26;  // a wider table is truncated; the JSON has all numbers
 
 std::string short_name(std::string name, std::size_t width) {
   if (name.size() > width) name = name.substr(0, width);
   return fmt::format("{:>{}}", name, width);
 }
 
-/// A cell shows sign and strength relative to the feature's largest weight: blank below a tenth.
+/// A cell shows the sign, and the strength relative to the feature's largest weight; blank below one tenth.
 std::string cell(double weight, double largest) {
   if (largest == 0) return ".";
   const double share = std::abs(weight) / largest;
@@ -39,13 +39,13 @@ std::string feature_text(const Feature& feature, const std::vector<std::string>&
   return text;
 }
 
-/// A line of the table.
+/// One line of the table.
 struct Line {
   std::string label;
   std::vector<double> weights;
 };
 
-/// The features in use, in order, and the bias.
+/// One line per feature in use, in order, and one for the bias.
 std::vector<Line> lines_of(const LinearModel& model) {
   const std::vector<double> all = model.weights(), bias = model.bias();
   const auto outputs = std::ssize(model.names);

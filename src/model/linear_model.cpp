@@ -11,14 +11,14 @@
 namespace sharelearn {
 namespace {
 
-/// Position of each feature's first design column; the last entry is their number.
+/// Position of the first design column of each feature, followed by the total number of columns.
 std::vector<Index> first_columns(const std::vector<FeaturePtr>& features) {
   std::vector<Index> first{0};
   for (const FeaturePtr& feature : features) first.push_back(first.back() + feature->width());
   return first;
 }
 
-/// Weights of the stages in use, added up: [design column][output]; and which columns have any.
+/// Sum of the weights of all stages in use, [design column][output], and which columns have a weight.
 struct Effective {
   std::vector<double> weights;
   std::vector<char> used;
@@ -68,7 +68,7 @@ Grid<double> LinearModel::prepared_scores(const Dataset& data, ThreadPool& threa
   for (Index c = 0; c < k; ++c)
     std::fill_n(result.column(c), data.rows(), w.bias[static_cast<std::size_t>(c)]);
 
-  // Only features with a weight are computed, a handful at a time, so that memory does not grow with their
+  // Only features with a weight are computed, a few at a time, so that memory does not grow with their
   // number.
   constexpr Index kAtOnce = 32;
   const ColumnView columns(data.x, preprocessing.scaling);

@@ -21,7 +21,7 @@ bool is_of_tasks(Link link) {
   return link == Link::logistic || link == Link::logistic_of_twice;
 }
 
-/// Log-odds on the scale of a logistic loss.
+/// Turns half log-odds into log-odds, the scale of a logistic loss.
 void double_scores(Grid<double>& scores) {
   for (Index c = 0; c < scores.cols(); ++c) {
     for (double& score : scores.column_span(c)) score *= 2;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// Classes that come before class y in the ranking of a row. A score that is no number is ahead of every
-/// other and behind it: a row that has one is never right.
+/// Number of classes ranked before class y in a row. NaN counts as better than any true class, and a true
+/// class with score NaN is ranked last. So a row with a NaN score is never right.
 Index place_of(const Grid<double>& scores, Index row, Index y) {
   const double own = scores(row, y);
   Index place = 0;
@@ -91,7 +91,7 @@ std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, In
 
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights) {
-  double sums[2] = {};  // of the wrong rows, of all
+  double sums[2] = {};  // weight of the wrong rows, weight of all rows
   serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
     for (Index i = block.begin; i < block.end; ++i) {
       const std::int32_t y = truth[static_cast<std::size_t>(i)];
@@ -105,7 +105,7 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
 
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights) {
-  double sums[2] = {};  // of the places, of the rows
+  double sums[2] = {};  // weighted ranks, weights
   serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
     for (Index i = block.begin; i < block.end; ++i) {
       const std::int32_t y = truth[static_cast<std::size_t>(i)];
@@ -129,7 +129,7 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
       const std::int32_t y = truth[static_cast<std::size_t>(i)];
       const Index place = y < 0 ? scores.cols() : place_of(scores, i, y);
       to[kTotal] += weight;
-      if (place > 0) to[kErrors] += 1;
+      if (place > 0) to[kErrors] += weight;
       for (std::size_t n = 0; n < top; ++n) {
         if (place > static_cast<Index>(n)) to[kTop + n] += weight;
       }
@@ -141,7 +141,7 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
   });
   ClassMetrics metrics;
   metrics.rows = scores.rows();
-  metrics.errors = static_cast<Index>(sums[kErrors]);
+  metrics.errors = sums[kErrors];
   for (std::size_t n = 0; n < top; ++n) {
     metrics.top_error.push_back(sums[kTotal] > 0 ? sums[kTop + n] / sums[kTotal] : 0);
   }
@@ -151,14 +151,15 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
   return metrics;
 }
 
-std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
-                                                 std::span<const std::int32_t> truth) {
+std::vector<std::vector<double>> confusion_matrix(const Grid<double>& scores,
+                                                  std::span<const std::int32_t> truth,
+                                                  std::span<const double> weights) {
   const auto k = static_cast<std::size_t>(scores.cols());
-  std::vector<std::vector<Index>> counts(k + 1, std::vector<Index>(k, 0));
+  std::vector<std::vector<double>> counts(k + 1, std::vector<double>(k, 0));
   const std::vector<std::int32_t> best = predicted_classes(scores);
   for (std::size_t i = 0; i < best.size(); ++i) {
     const std::size_t row = truth[i] < 0 ? k : static_cast<std::size_t>(truth[i]);
-    ++counts[row][static_cast<std::size_t>(best[i])];
+    counts[row][static_cast<std::size_t>(best[i])] += weight_at(weights, static_cast<Index>(i));
   }
   return counts;
 }
@@ -169,7 +170,7 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
   double wrong = 0, total = 0;
   for (std::size_t t = 0; t < k; ++t) {
     std::vector<ScoredRow> rows;
-    double sums[2] = {};  // of the wrong rows, of all
+    double sums[2] = {};  // weight of the wrong rows, weight of all rows
     serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
       for (Index i = block.begin; i < block.end; ++i) {
         const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
@@ -192,7 +193,7 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
 
 ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
                            std::span<const double> weights) {
-  double sums[3] = {};  // of squares, of magnitudes, of the rows
+  double sums[3] = {};  // squares, magnitudes, weights
   serial_sum(std::ssize(truth), sums, [&](RowRange block, std::span<double> to) {
     for (Index i = block.begin; i < block.end; ++i) {
       const double weight = weight_at(weights, i);

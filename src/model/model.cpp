@@ -11,7 +11,7 @@ namespace sharelearn {
 namespace {
 
 void require_finite(const Grid<double>& scores, const Model& model, const std::string& source) {
-  Index row = scores.rows(), output = 0;  // of the first that is not finite
+  Index row = scores.rows(), output = 0;  // of the first score that is not finite
   for (Index c = 0; c < scores.cols(); ++c) {
     for (Index i = 0; i < row; ++i) {
       if (std::isfinite(scores(i, c))) continue;

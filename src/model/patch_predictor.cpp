@@ -9,8 +9,8 @@ std::unique_ptr<PatchPredictor> PatchPredictor::of(const LinearModel& model) {
   const Stage& stage = model.stages[static_cast<std::size_t>(model.stage)];
   std::vector<const PatchFeature*> features;
   for (const Index column : stage.columns) {
-    if (static_cast<std::size_t>(column) >= model.features.size())
-      return nullptr;  // some feature is wider than 1
+    // Some feature has more than one column.
+    if (static_cast<std::size_t>(column) >= model.features.size()) return nullptr;
     const auto* feature =
         dynamic_cast<const PatchFeature*>(model.features[static_cast<std::size_t>(column)].get());
     if (feature == nullptr) return nullptr;

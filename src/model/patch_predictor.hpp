@@ -1,6 +1,7 @@
-// The fast predictor of a linear model whose features are all image templates: integer convolutions of
-// templates that share a mask side by side, only where the mask is not zero, then one small product with the
-// weights. Since the features are integers by definition, its scores are the model's own.
+// The fast predictor of a linear model whose features are all image templates. It computes integer
+// convolutions of templates with the same mask side by side, only where the mask is not zero, and then one
+// small product with the weights. The features are integers by definition, so its scores equal those of the
+// model.
 #pragma once
 
 #include <memory>
@@ -13,10 +14,11 @@ namespace sharelearn {
 
 class PatchPredictor {
  public:
-  /// Of the model's current stage; nothing unless its features in use are image templates of unscaled images.
+  /// The predictor of the model's current stage. Null unless all features in use are image templates of
+  /// unscaled images.
   static std::unique_ptr<PatchPredictor> of(const LinearModel& model);
 
-  /// Room for one thread's work.
+  /// Work memory of one thread.
   class Workspace {
    public:
     explicit Workspace(const PatchPredictor& predictor);
@@ -27,14 +29,15 @@ class PatchPredictor {
     std::vector<std::uint8_t> values_;
   };
 
-  /// Scores of one image of floats on the scale of the training data, or of bytes where that was 0..255.
+  /// Scores of one image: floats on the scale of the training data, or bytes if that scale was 0..255.
   void scores(std::span<const float> image, Workspace& workspace, std::span<double> out) const;
   void scores(std::span<const std::uint8_t> image, Workspace& workspace, std::span<double> out) const;
-  /// Rows x outputs.
+  /// Scores of all images, rows x outputs.
   Grid<double> scores(const Matrix& images, ThreadPool& threads) const;
 
   Index outputs() const { return static_cast<Index>(bias_.size()); }
-  /// Of one image, counted as the paper does: templates times positions under their masks, and the weights.
+  /// Multiply-adds per image, counted as in the paper: templates times positions under their masks, plus the
+  /// weights.
   Index multiply_adds() const { return multiply_adds_; }
 
  private:

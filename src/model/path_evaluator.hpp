@@ -1,4 +1,4 @@
-// A data set seen along the path of a model that grows: the columns of chosen features, computed once each.
+// Scores of a data set along the path of a growing model. The column of each chosen feature is computed once.
 #pragma once
 
 #include <span>
@@ -12,11 +12,12 @@ namespace sharelearn {
 
 class PathEvaluator {
  public:
-  /// `data` and `scaling` must outlive it; the data is as read, not scaled. `classes` are the model's.
+  /// `data` (unscaled) and `scaling` must outlive this object. `classes` are those of the model.
   PathEvaluator(const Dataset& data, const Scaling& scaling, const std::vector<std::string>& classes,
                 ThreadPool& threads);
 
-  /// Scores by weights [column][class] of the first features and the bias; features only ever grow in number.
+  /// Scores from the bias and the weights [column][class] of the first features. From call to call features
+  /// may only be added.
   Grid<double> scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,
                       std::span<const double> bias);
   const std::vector<std::int32_t>& truth() const { return truth_.of_row; }

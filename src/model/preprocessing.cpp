@@ -8,7 +8,7 @@
 namespace sharelearn {
 namespace {
 
-/// Columns from `count` on are dropped; those that are not there are zero.
+/// Gives x exactly `count` columns: surplus columns are dropped, missing columns are zero.
 void fit_width(SparseMatrix& x, Index count) {
   x.start.resize(static_cast<std::size_t>(count) + 1, x.start.back());
   x.cols = count;

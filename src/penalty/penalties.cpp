@@ -13,7 +13,7 @@ namespace sharelearn {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// Magnitudes closer than this fraction to the largest are tied: combinations of solutions round.
+/// Magnitudes closer than this fraction to the largest count as tied: combinations of solutions are rounded.
 constexpr double kTied = 1e-10;
 
 double sign(double w) {
@@ -46,8 +46,9 @@ void set_zero(std::span<double> row) {
   std::fill(row.begin(), row.end(), 0.0);
 }
 
-/// The bound xi of Fig. 1 for f_r(d) = h_r (d - z_r)^2 / 2: the largest magnitudes are cut to xi, where
-/// sum over the cut ones of h_r (|z_r| - xi) = lambda. O(k log k). Zero if the whole row vanishes.
+/// The bound xi of Fig. 1 of [DuchiSinger09] for f_r(d) = h_r (d - z_r)^2 / 2: the largest magnitudes are cut
+/// to xi, where sum over the cut ones of h_r (|z_r| - xi) = lambda. O(k log k). Zero if the whole row
+/// vanishes.
 template <class Curvature>
 double linf_bound(std::span<const double> row, Curvature curvature, double lambda) {
   std::vector<std::size_t> order(row.size());
@@ -171,7 +172,7 @@ void L1Linf::scaled_prox(std::span<double> row, std::span<const double> curvatur
                row, [&](std::size_t c) { return curvature[c]; }, lambda));
 }
 
-/// The largest weights move together: their common magnitude has slope 1, which they share.
+/// The largest weights move together: their common magnitude has slope 1, of which each has an equal share.
 RowDerivatives L1Linf::derivatives(std::span<const double> row) const {
   const double bound = (1 - kTied) * largest(row);
   RowDerivatives out{std::vector<double>(row.size(), 0.0)};
@@ -185,7 +186,8 @@ RowDerivatives L1Linf::derivatives(std::span<const double> row) const {
   return out;
 }
 
-/// The row ends at zero where its largest weights would flip their signs, the others at the largest.
+/// If the largest weights would change their signs, the whole row becomes zero; otherwise the other weights
+/// stop at the largest.
 void L1Linf::stop_at_kinks(std::span<const double> before, std::span<double> row) const {
   const auto top = std::max_element(before.begin(), before.end(),
                                     [](double a, double b) { return std::abs(a) < std::abs(b); });

@@ -51,9 +51,9 @@ double SparseGroup::dual_norm(std::span<const double> gradient) const {
   std::sort(size.begin(), size.end(), std::greater<>());
   if (size.empty() || size.front() == 0) return 0;
   if (mix_ == 1) return size.front();
-  // With the r largest above the threshold, lambda solves
+  // With the r largest magnitudes above the threshold, lambda solves
   //   sum_{i <= r} (a_i - mix lambda)^2 = (1 - mix)^2 lambda^2;
-  // it is the one whose threshold mix lambda falls between a_r and a_{r+1}.
+  // r is right if the threshold mix lambda lies between a_r and a_{r+1}.
   double sum = 0, squares = 0;
   for (std::size_t r = 1; r <= size.size(); ++r) {
     sum += size[r - 1];

@@ -39,7 +39,7 @@ TreeGroup::TreeGroup(const OutputTree& tree) {
       roots.push_back(v);
     }
   }
-  // Depth first: leaves in order, a node's range ends when its last child's does.
+  // Depth first: leaves come in order, and a node's range ends with that of its last child.
   const auto visit = [&](const auto& self, Index v) -> void {
     const std::size_t begin = order_.size();
     if (v < tree.leaves) order_.push_back(to_size(v));

@@ -15,8 +15,8 @@ namespace {
 /// Columns scored together: their sums stay in cache, and the residual is read once for all of them.
 constexpr Index kColumnsPerBlock = 64;
 
-/// Products of raw values lose the digits that the offset takes away; up to this many times the column's half
-/// range (or deviation) that is a few bits of float32's 24.
+/// Largest |offset|, in units of the column's half range (or deviation), for which products of raw values are
+/// scaled afterwards. Subtracting the offset cancels leading digits: at 16, a few of float32's 24 bits.
 constexpr double kMostOffset = 16;
 
 bool is_scaled_later(const Scaling& scaling, Index j) {
@@ -90,7 +90,7 @@ void ColumnPool::correlate_dense(const Grid<float>& residual, std::span<const do
   TreeSum sum(to_size(columns.count * k));
   std::vector<float> tile;
   for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
-    // Runs of columns of one kind.
+    // Runs of columns that are all scaled later, or all scaled first.
     for (Index a = 0, end = 0; a < columns.count; a = end) {
       const char kind = scaled_later_[to_size(columns.first + a)];
       for (end = a + 1; end < columns.count && scaled_later_[to_size(columns.first + end)] == kind;) ++end;
@@ -166,7 +166,7 @@ void ColumnPool::values(Index candidate, Grid<float>& out, Index first_column) c
   x_.column(candidate, out.column(first_column));
 }
 
-/// Scaled entries of a sparse column are kept once they were asked for.
+/// The scaled entries of a sparse column are computed on first use and kept.
 StoredColumn ColumnPool::stored(Index candidate) const {
   const Matrix& raw = x_.raw();
   if (!raw.is_sparse()) {

@@ -8,7 +8,7 @@ namespace sharelearn::formula {
 using nlohmann::json;
 
 struct JsonWriter::State {
-  std::map<const void*, std::size_t> index;  // of an identity in `shared`
+  std::map<const void*, std::size_t> index;  // identity -> position in `shared`
   json shared = json::array();
 
   json list(const std::vector<Formula>& of) {

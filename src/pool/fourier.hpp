@@ -2,8 +2,9 @@
 //
 //   z_a(x) = sqrt(2 / D) cos(omega_a . x + b_a),   E z(x) . z(x') = exp(-|x - x'|^2 / (2 sigma)),
 //
-// omega_a ~ N(0, 1 / sigma), b_a uniform in [0, 2 pi). One feature of width D; frequencies are drawn again
-// from the seed wherever it is computed, so a model stores four numbers.
+// omega_a ~ N(0, 1 / sigma), b_a uniform in [0, 2 pi). All D numbers are one feature of width D. The
+// frequencies are drawn again from the seed wherever the feature is computed, so a model stores only four
+// numbers.
 #pragma once
 
 #include "sharelearn/pool/feature.hpp"
@@ -25,7 +26,7 @@ class FourierFeature : public Feature {
   static FeaturePtr read(ByteReader& in, Index columns);
 
  private:
-  /// omega_a[column] of every a: column j has stream j + 1 of the seed, the phases have stream 0.
+  /// omega_a[column] for every a. Column j uses random stream j + 1 of the seed; the phases use stream 0.
   std::vector<double> frequencies(Index column) const;
   std::vector<double> phases() const;
   double scale() const;

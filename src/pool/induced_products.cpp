@@ -96,7 +96,7 @@ void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& thre
     std::vector<double> sums(static_cast<std::size_t>(count * outputs));
     const RowTree tree(rows());
     TreeSum sum(sums.size());
-    Grid<float> tile(kBlockRows, count);  // constants stay zero
+    Grid<float> tile(kBlockRows, count);  // columns of constants stay zero
     for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
       const RowRange of_leaf = tree.leaf(leaf);
       for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kBlockRows) {

@@ -1,6 +1,6 @@
-// Products of any degree, induced as learning goes ([DuchiSinger09], section 6): the candidates are the
-// columns, and every chosen candidate times every column. A product is a multiset of columns; each is offered
-// once.
+// Products of any degree, induced during learning ([DuchiSinger09], section 6): the candidates are the
+// columns, and every chosen candidate times every column. A product is a multiset of columns; each multiset
+// is offered once.
 #pragma once
 
 #include <map>
@@ -29,18 +29,18 @@ class MonomialFeature : public Feature {
 class InducedProductPool : public Pool {
  public:
   static constexpr Index kUsualFactors = 8;
-  /// The matrix of `x` must outlive the pool. Products of more than `most_factors` columns are not induced,
-  /// nor, without `squares`, those that have a column twice.
+  /// The matrix of `x` must outlive the pool. Products of more than `most_factors` columns are not induced.
+  /// Without `squares`, products that contain a column twice are not induced either.
   explicit InducedProductPool(ColumnView x, Index most_factors = kUsualFactors, bool squares = true);
   std::string_view name() const override { return "products"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return static_cast<Index>(monomials_.size()); }
   Index blocks() const override;
-  /// O(m (degree + k)) a candidate.
+  /// O(m (degree + k)) per candidate.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
   FeaturePtr feature(Index candidate) const override;
-  /// Offers the products of this candidate with every column from now on.
+  /// From now on offers the products of this candidate with every column.
   void chosen(Index candidate) override;
 
  private:

@@ -63,7 +63,7 @@ FeaturePtr KernelFeature::read(ByteReader& in, Index columns) {
   if (std::ssize(point) != columns)
     in.damaged("a kernel's point has another number of columns than the model");
   if (!std::all_of(point.begin(), point.end(), [](float v) { return std::isfinite(v); })) {
-    in.damaged("a kernel's point has a value that is no number");
+    in.damaged("a kernel's point has a value that is not a number");
   }
   const double sigma = in.f64();
   if (!(sigma > 0)) in.damaged("a kernel's sigma is not positive");

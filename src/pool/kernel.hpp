@@ -12,7 +12,7 @@ namespace sharelearn {
 
 class KernelFeature : public Feature {
  public:
-  /// `point` in scaled units; `number`: its place in the support set, for the report.
+  /// `point` in scaled units; `number`: its position in the support set, for the report.
   KernelFeature(std::vector<float> point, double sigma, Index number)
       : point_(std::move(point)), sigma_(sigma), number_(number) {}
   std::string_view pool() const override { return "kernel"; }
@@ -31,7 +31,7 @@ class KernelFeature : public Feature {
 
 class KernelPool : public Pool {
  public:
-  /// `support` is d x n: a column is a point. Keeps the m x n kernel matrix (4 bytes a value).
+  /// `support` is d x n: each column is a point. Keeps the m x n kernel matrix (4 bytes per value).
   KernelPool(const ColumnView& x, Grid<float> support, double sigma, ThreadPool& threads);
   std::string_view name() const override { return "kernel"; }
   Index rows() const override { return columns_.rows(); }
@@ -49,14 +49,13 @@ class KernelPool : public Pool {
   ColumnPool columns_;
 };
 
-/// Support sets, d x n, a column is a point, in scaled units. All throw InputError unless 1 <= count <= rows
-/// (of positive weight). `weights`: of each row, or none: 1. A row of weight 3 is as likely to come early in
-/// a random order as the first of three copies, but is a point only once; the very points drawn differ from
-/// those of a data set with copies.
-/// Distinct rows by chance.
+/// Support sets, d x n, a column is a point, in scaled units. All throw InputError unless 1 <= count <= rows.
+/// `weights`: of each row, or none: 1. A row of weight 3 is three rows, one after the other
+/// (data/row_copies.hpp).
+/// Rows by chance.
 Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed,
                             std::span<const double> weights = {});
-/// Centres of K-means.
+/// The centres of K-means.
 Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t seed, ThreadPool& threads,
                               std::span<const double> weights = {});
 /// The rows on which a multiclass kernel perceptron errs in one pass in random order, at most `count`.
@@ -64,8 +63,7 @@ Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t
                                Index count, double sigma, std::uint64_t seed,
                                std::span<const double> weights = {});
 
-/// Half the median squared distance between rows paired by chance, a pair weighing the product of its rows'
-/// weights (1 if the rows are all alike).
+/// Half the median squared distance between rows paired by chance (1 if the rows are all alike).
 double typical_sigma(const ColumnView& x, std::uint64_t seed, std::span<const double> weights = {});
 
 }  // namespace sharelearn

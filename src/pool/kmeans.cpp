@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "data/row_copies.hpp"
 #include "kernels/nearest.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
@@ -14,7 +15,7 @@
 namespace sharelearn {
 namespace {
 
-/// Squared length of a point whose squared distances to others are still float32 numbers.
+/// Largest squared length of a point for which its squared distances to other points still fit into float32.
 constexpr double kLongest = 0.25 * static_cast<double>(std::numeric_limits<float>::max());
 
 double squared_norm(const float* x, Index dims) {
@@ -23,7 +24,8 @@ double squared_norm(const float* x, Index dims) {
   return sum;
 }
 
-/// Eight running sums, so that the compiler may use vectors without reordering anything.
+/// Eight separate running sums, so that the compiler can use vector instructions without reordering
+/// additions.
 float squared_distance(const float* x, const float* y, Index dims) {
   float sums[8] = {};
   Index t = 0;
@@ -37,7 +39,7 @@ float squared_distance(const float* x, const float* y, Index dims) {
   return std::accumulate(sums, sums + 8, 0.0f);
 }
 
-/// A dense copy of some rows: what k-means++ and the mini-batches work on.
+/// A dense copy of some rows, for k-means++ and the mini-batches.
 AlignedVector<float> gather(const PointView& points, const std::vector<Index>& rows) {
   AlignedVector<float> out(rows.size() * static_cast<std::size_t>(points.dims));
   float* to = out.data();
@@ -69,30 +71,18 @@ Index draw(Index rows, const Share& share, Random& random, ThreadPool& threads) 
   return random.below(rows);
 }
 
-/// Points that count, ascending.
-std::vector<Index> weighty(const PointView& points) {
-  std::vector<Index> rows;
-  for (Index i = 0; i < points.rows; ++i) {
-    if (points.weight(i) > 0) rows.push_back(i);
-  }
-  return rows;
-}
-
 /// k-means++ (Arthur and Vassilvitskii 2007): each further centre is a row drawn by its squared distance to
-/// the centres so far. On a sample: sample * centres * dims operations.
+/// the centres so far. On a sample of the points' copies: sample * centres * dims operations.
 Grid<float> seed_centres(const PointView& all, const KMeansOptions& options, Random& random,
                          ThreadPool& threads) {
-  const std::vector<Index> eligible = weighty(all);
+  const RowCopies copies(all.weights, all.rows);
   const Index wanted = options.seeding_rows > 0 ? options.seeding_rows : 30 * options.centres;
-  std::vector<Index> rows =
-      random.sample(std::ssize(eligible), std::clamp(wanted, options.centres, std::ssize(eligible)));
-  for (Index& row : rows) row = eligible[static_cast<std::size_t>(row)];
+  const std::vector<Index> rows = copies.sample(std::clamp(wanted, options.centres, copies.count()), random);
   const auto copy = gather(all, rows);
   const PointView points{copy.data(), std::ssize(rows), all.dims};
-  const auto weight = [&](Index i) { return all.weight(rows[static_cast<std::size_t>(i)]); };
   Grid<float> centres(all.dims, options.centres);
   std::vector<float> distance(rows.size(), std::numeric_limits<float>::max());
-  Index chosen = all.weights.empty() ? random.below(points.rows) : draw(points.rows, weight, random, threads);
+  Index chosen = random.below(points.rows);
   for (Index c = 0; c < options.centres; ++c) {
     std::copy_n(points.row(chosen), points.dims, centres.column(c));
     for_each_row_block(points.rows, threads, [&](RowRange range, int) {
@@ -101,15 +91,13 @@ Grid<float> seed_centres(const PointView& all, const KMeansOptions& options, Ran
         d = std::min(d, squared_distance(points.row(i), points.row(chosen), points.dims));
       }
     });
-    const auto share = [&](Index i) {
-      return weight(i) * static_cast<double>(distance[static_cast<std::size_t>(i)]);
-    };
+    const auto share = [&](Index i) { return static_cast<double>(distance[static_cast<std::size_t>(i)]); };
     chosen = draw(points.rows, share, random, threads);
   }
   return centres;
 }
 
-/// Rows of each centre: order[start[c] .. start[c + 1]) are its rows, ascending.
+/// The rows of each centre: order[start[c] .. start[c + 1]), ascending.
 struct Members {
   std::vector<Index> start, order;
 };
@@ -127,7 +115,7 @@ Members members_of(const std::vector<std::int32_t>& nearest, Index centres) {
   return members;
 }
 
-/// Weighted sum of some rows, ascending, and behind it their weight.
+/// Weighted sum of the given rows (ascending), followed by the sum of their weights.
 std::vector<double> sum_of(const PointView& points, std::span<const Index> rows) {
   std::vector<double> result(static_cast<std::size_t>(points.dims) + 1);
   TreeSum sum(result.size());
@@ -156,7 +144,8 @@ std::vector<double> sum_of(const PointView& points, std::span<const Index> rows)
   return result;
 }
 
-/// Moves every centre to the mean of its rows, empty ones to the rows farthest from theirs.
+/// Moves every centre to the mean of its rows. Centres without rows move to the rows that are farthest from
+/// their centres.
 void move_centres(const PointView& points, const std::vector<std::int32_t>& nearest,
                   const std::vector<float>& distance, Grid<float>& centres, ThreadPool& threads) {
   const Members members = members_of(nearest, centres.cols());
@@ -171,7 +160,7 @@ void move_centres(const PointView& points, const std::vector<std::int32_t>& near
   });
   const auto empty = std::count(is_empty.begin(), is_empty.end(), 1);
   if (empty == 0) return;
-  std::vector<Index> farthest = weighty(points);
+  std::vector<Index> farthest = RowCopies(points.weights, points.rows).all();
   std::partial_sort(farthest.begin(), farthest.begin() + empty, farthest.end(), [&](Index a, Index b) {
     const float da = distance[static_cast<std::size_t>(a)], db = distance[static_cast<std::size_t>(b)];
     return da != db ? da > db : a < b;
@@ -184,7 +173,7 @@ void move_centres(const PointView& points, const std::vector<std::int32_t>& near
 }
 
 double mean_of(const std::vector<float>& values, const PointView& points, ThreadPool& threads) {
-  double sums[2];  // of weighted values and of weights
+  double sums[2];  // weighted values, weights
   sum_over_rows(points.rows, threads, sums, [&](RowRange range, std::span<double> to, int) {
     for (Index i = range.begin; i < range.end; ++i) {
       to[0] += points.weight(i) * static_cast<double>(values[static_cast<std::size_t>(i)]);
@@ -194,7 +183,7 @@ double mean_of(const std::vector<float>& values, const PointView& points, Thread
   return sums[0] / sums[1];
 }
 
-/// Lloyd: assign, move, until a pass gains too little.
+/// Lloyd's algorithm: assign and move, until a pass lowers the mean distance too little.
 void lloyd(const PointView& points, const KMeansOptions& options, KMeansResult& result, ThreadPool& threads) {
   std::vector<float> distance(static_cast<std::size_t>(points.rows));
   const auto assign = [&] {
@@ -211,14 +200,16 @@ void lloyd(const PointView& points, const KMeansOptions& options, KMeansResult& 
   }
 }
 
-/// Mini-batches (Sculley 2010): a centre steps towards each of its rows by 1 / (rows it has had).
+/// Mini-batches (Sculley 2010): a centre moves towards each of its rows by 1 / (number of rows it has had so
+/// far).
 void mini_batches(const PointView& points, const KMeansOptions& options, KMeansResult& result, Random& random,
                   ThreadPool& threads) {
   std::vector<double> seen(static_cast<std::size_t>(options.centres));
-  const Index size = std::min(options.batch, points.rows);
+  const RowCopies copies(points.weights, points.rows);
+  const Index size = std::min(options.batch, copies.count());
   std::vector<std::int32_t> nearest(static_cast<std::size_t>(size));
   for (; result.passes < options.passes; ++result.passes) {
-    const auto copy = gather(points, random.sample(points.rows, size));
+    const auto copy = gather(points, copies.sample(size, random));
     const PointView batch{copy.data(), size, points.dims};
     assign_nearest(batch, result.centres, nearest.data(), nullptr, threads);
     for (Index i = 0; i < size; ++i) {
@@ -250,7 +241,7 @@ void assign_nearest(const PointView& points, const Grid<float>& centres, std::in
 }
 
 KMeansResult kmeans(const PointView& points, const KMeansOptions& options, ThreadPool& threads) {
-  const Index most = points.weights.empty() ? points.rows : std::ssize(weighty(points));
+  const Index most = RowCopies(points.weights, points.rows).count();
   if (options.centres < 1 || options.centres > most) {
     throw InputError(fmt::format("K-means needs between 1 and {} centres (the number of points), not {}",
                                  most, options.centres));

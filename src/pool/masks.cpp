@@ -5,9 +5,9 @@
 namespace sharelearn {
 namespace {
 
-constexpr double kReferenceSide = 28;  // options are in pixels of such an image
+constexpr double kReferenceSide = 28;  // lengths in the options are pixels of an image of this side
 
-/// Profile `index` of a grid along an axis of `side` pixels.
+/// Profile `index` of the grid, along an axis of `side` pixels.
 MaskProfile make_profile(Index side, Index size, const MaskOptions& options, Index index) {
   const double unit = static_cast<double>(side) / kReferenceSide;
   const double offset = static_cast<double>(index) - static_cast<double>(options.grid - 1) / 2;

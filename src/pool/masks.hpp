@@ -11,12 +11,13 @@ namespace sharelearn {
 
 struct MaskOptions {
   Index grid = 4;      ///< grid x grid centres
-  double spacing = 5;  ///< pixels between neighbouring centres of a 28-pixel image; scaled to others
-  double sigma = 6;    ///< of the Gaussian, pixels, scaled likewise
-  double support = 0;  ///< a profile is zero where it is below this: 0.5 keeps about 15 x 15 positions
+  double spacing = 5;  ///< pixels between neighbouring centres in a 28-pixel image; scaled for other sizes
+  double sigma = 6;    ///< width of the Gaussian in pixels, scaled in the same way
+  double support = 0;  ///< smaller values of a profile become zero: 0.5 keeps about 15 x 15 positions
 };
 
-/// Values of a profile at the positions of a template along one axis, as 15-bit fractions (32767 is 1).
+/// Values of a profile at the positions of a template along one axis, as 15-bit fractions (32767 stands for
+/// 1).
 using MaskProfile = std::vector<std::int16_t>;
 
 struct Mask {
@@ -24,15 +25,16 @@ struct Mask {
   Index column_profile = 0;
 };
 
-/// All masks of a template size: their profiles and which pairs of them are masks.
+/// All masks of one template size: the profiles, and which pairs of profiles are masks.
 struct MaskGrid {
   std::vector<MaskProfile> rows;     ///< along y, each positions_y long
   std::vector<MaskProfile> columns;  ///< along x, each positions_x long
   std::vector<Mask> masks;
 };
 
-/// Masks for templates of size x size: centres lie symmetrically about the image's middle, a position is
-/// where the template's middle is. Several sets of options add up (masks of different widths).
+/// Masks for templates of size x size. Centres lie symmetrically about the middle of the image; the position
+/// of a template is that of its middle. The result holds the masks of all given options together (masks of
+/// different widths).
 MaskGrid make_masks(const ImageShape& shape, Index size, const std::vector<MaskOptions>& options);
 
 /// Positions [begin, end) outside which the profile is zero.

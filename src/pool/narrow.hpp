@@ -1,4 +1,4 @@
-// A residual in single precision, as pools take it.
+// Converts a residual to single precision, which pools take.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace sharelearn {
 
-/// `to` has the shape of `from`.
+/// `to` must have the shape of `from`.
 inline void narrow(const Grid<double>& from, Grid<float>& to, ThreadPool& threads) {
   for_each_row_block(from.rows(), threads, [&](RowRange rows, int) {
     for (Index c = 0; c < from.cols(); ++c) {

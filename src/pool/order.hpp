@@ -1,4 +1,4 @@
-// The order of candidates by score, in which scores that only rounding tells apart are equal.
+// Orders candidates by score; scores that differ only by rounding are ties.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace sharelearn {
 
-/// Best score first. Scores within the part `slack` of the best of them are ties, and `lower` says which of
-/// those goes first.
+/// Best score first. Scores within the fraction `slack` of the best of their group are ties; `lower` orders
+/// them.
 template <class Item, class Lower>
 void order_by_score(std::vector<Item>& items, double slack, const Lower& lower) {
   std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {

@@ -15,14 +15,15 @@ namespace sharelearn {
 
 namespace {
 
-/// All rows as 7-bit pixels: features of a model share them.
+/// All rows as 7-bit pixels, shared by the features of a model.
 struct PixelRows {
   PatchFrame frame;
   std::vector<std::uint8_t> pixels;
 };
 
 constexpr char kPixelRowsKey = 0;
-/// Written with the multiplier, which has 16 bits: models from before know no other bits.
+/// This bit is stored in the same word as the 16-bit multiplier: older models have no bits above the
+/// multiplier.
 constexpr std::uint32_t kDeskewed = 1U << 16;
 
 PixelRows pixel_rows(const ColumnView& x, const PatchFrame& frame) {
@@ -88,7 +89,7 @@ formula::Formula PatchFeature::formula() const {
 }
 
 std::vector<Index> PatchFeature::inputs() const {
-  if (parts_.frame.deskew) {  // the slant is that of the whole image
+  if (parts_.frame.deskew) {  // the slant depends on the whole image
     std::vector<Index> all(static_cast<std::size_t>(parts_.frame.shape.pixels()));
     std::iota(all.begin(), all.end(), 0);
     return all;
@@ -163,15 +164,15 @@ FeaturePtr PatchFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<PatchFeature>(std::move(parts));
 }
 
-/// Features of one size share the image's tables; up to 16 of them make a panel, best those under the same
-/// mask.
+/// Features of one size share the tables of the image. Up to 16 features form a panel; panels of features
+/// under the same mask are the cheapest.
 struct PatchEvaluator::Plan {
   struct Panel {
-    std::size_t group;  // of template size
+    std::size_t group;  // index of the template size
     std::vector<std::int8_t> weights;
     std::vector<std::uint16_t> multiplier;
-    std::vector<std::size_t> feature;  // of each lane
-    std::vector<std::size_t> mask;     // of each lane
+    std::vector<std::size_t> feature;  // feature of each lane
+    std::vector<std::size_t> mask;     // mask of each lane
     std::vector<kernels::RowProfile> rows;
     std::vector<std::int16_t> columns;
     std::vector<kernels::MaskPair> masks;
@@ -198,7 +199,7 @@ struct PatchEvaluator::Plan {
 
 namespace {
 
-/// Features that shall make a panel, and the positions under any of their masks.
+/// Features that will form a panel, and the range of positions under any of their masks.
 struct Gathering {
   std::vector<std::size_t> members;
   ProfileRange y, x;
@@ -216,7 +217,8 @@ Gathering united(const Gathering& a, const Gathering& b) {
   return both;
 }
 
-/// Unites, as long as it saves work, the two gatherings that save most and fit a panel together.
+/// Repeatedly merges the two gatherings whose union fits into a panel and saves the most work, while any
+/// saves work.
 void unite_small(std::vector<Gathering>& all) {
   for (;;) {
     Index saving = 0;
@@ -234,7 +236,7 @@ void unite_small(std::vector<Gathering>& all) {
   }
 }
 
-/// Position of `value` in `list`, where it is put if it is not there.
+/// Position of `value` in `list`; appends the value if it is not there.
 template <class T>
 std::size_t place_in(std::vector<T>& list, const T& value) {
   const auto found = std::ranges::find(list, value);
@@ -328,7 +330,7 @@ struct PatchEvaluator::Workspace::State {
   explicit State(const PatchFrame& frame) : converter(frame) {}
   PatchPixels converter;
   std::vector<std::uint8_t> pixels;
-  std::vector<PatchImage> images;  // one a template size
+  std::vector<PatchImage> images;  // one per template size
   AlignedVector<std::int16_t> scratch;
   std::vector<std::int16_t> responses;
 };

@@ -3,8 +3,8 @@
 //   x = min(255, floor(multiplier / 2^16 * max over positions p of  max(0, w . patch_p) * contrast_p *
 //   mask_p)) / 255
 //
-// computed in integers throughout (7-bit pixels, signed-byte templates, 15-bit masks), so that training,
-// prediction and every machine see the same number.
+// It is computed in integers throughout (7-bit pixels, signed-byte templates, 15-bit masks), so that
+// training, prediction and every machine give the same number.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@
 
 namespace sharelearn {
 
-/// What grey values mean: `low` is black, `high` is white.
+/// The range of grey values: `low` is black, `high` is white.
 struct PixelRange {
   float low = 0;
   float high = 1;
   friend bool operator==(const PixelRange&, const PixelRange&) = default;
 };
 
-/// What all templates of a pool have in common.
+/// The settings that all templates of a pool share.
 struct PatchFrame {
   ImageShape shape;
   PixelRange range;
-  /// Responses are multiplied by epsilon / sqrt(|patch - mean|^2 + epsilon^2); 0: they are not.
+  /// Responses are multiplied by epsilon / sqrt(|patch - mean|^2 + epsilon^2); 0: no contrast normalisation.
   double epsilon = 1;
-  /// Images are straightened first: their rows are shifted until the ink leans neither way. Black is no ink.
+  /// Images are deskewed first: rows are shifted until the ink is upright. Black counts as no ink.
   bool deskew = false;
   friend bool operator==(const PatchFrame&, const PatchFrame&) = default;
 };
@@ -43,7 +43,7 @@ class PatchFeature : public Feature {
     PatchFrame frame;
     Index size = 0;                    ///< the template is size x size
     std::vector<std::int8_t> weights;  ///< row-major, summing to zero
-    MaskProfile row_profile;           ///< the mask is their product
+    MaskProfile row_profile;           ///< the mask is row profile times column profile
     MaskProfile column_profile;
     std::uint16_t multiplier = 0;
   };
@@ -57,14 +57,15 @@ class PatchFeature : public Feature {
   void write(ByteWriter& out) const override;
   static FeaturePtr read(ByteReader& in, Index columns);
   const Parts& parts() const { return parts_; }
-  /// Multiply-adds of one evaluation, counted as the paper does: taps times positions under the mask.
+  /// Multiply-adds of one evaluation, counted as in the paper: template size times positions under the mask.
   Index multiply_adds() const;
 
  private:
   Parts parts_;
 };
 
-/// Computes many templates on one image after the other: those under the same mask side by side.
+/// Computes many templates on one image after another. Templates under the same mask are computed side by
+/// side.
 class PatchEvaluator {
  public:
   /// All features must have the same frame.
@@ -74,7 +75,7 @@ class PatchEvaluator {
   PatchEvaluator& operator=(PatchEvaluator&&) noexcept;
 
   const PatchFrame& frame() const;
-  /// Room for one thread's work.
+  /// Work memory of one thread.
   class Workspace {
    public:
     explicit Workspace(const PatchEvaluator& evaluator);
@@ -88,9 +89,9 @@ class PatchEvaluator {
   };
   /// Values of one row (height * width grey values) in 255ths, in the order of the features.
   void evaluate(std::span<const float> image, Workspace& workspace, std::uint8_t* out) const;
-  /// The same from grey values that are bytes already (the range's low is 0 and high 255).
+  /// The same for grey values that are bytes already (the range's `low` is 0 and `high` 255).
   void evaluate(std::span<const std::uint8_t> image, Workspace& workspace, std::uint8_t* out) const;
-  /// The same from 7-bit pixels, 0..127, of images that are straight already where the frame says so.
+  /// The same for 7-bit pixels, 0..127. The images must already be deskewed if the frame asks for it.
   void evaluate_pixels(std::span<const std::uint8_t> pixels, Workspace& workspace, std::uint8_t* out) const;
 
  private:

@@ -6,7 +6,7 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::size_t kSpare = 16;  // what the kernel may read and write beyond the last position
+constexpr std::size_t kSpare = 16;  // elements that the kernel may read and write beyond the last position
 
 }  // namespace
 
@@ -39,7 +39,8 @@ const kernels::PreparedImage& PatchImage::prepare(const std::uint8_t* pixels) {
   return prepared_;
 }
 
-/// Sums and squares of the template's rows are kept a column and rolled down the image.
+/// Sums and sums of squares over the template's rows are kept per column and updated from one image row to
+/// the next.
 void PatchImage::fill_contrast(const std::uint8_t* pixels) {
   const auto columns = static_cast<std::size_t>(shape_.width);
   std::ranges::fill(sum_, 0);
@@ -74,7 +75,8 @@ void PatchImage::fill_contrast_row(Index y) {
 void PatchImage::fill_blank(Index y) {
   std::uint8_t* out = blank_.data() + y * prepared_.width;
   const Index tile = kernels::kPositionTile;
-  Index run = tile;  // constant patches from x on; beyond the last position nothing is to be computed
+  // Length of the run of constant patches from x on; nothing is computed beyond the last position.
+  Index run = tile;
   for (Index x = positions_x() - 1; x >= 0; --x) {
     run = spread_[static_cast<std::size_t>(x)] == 0 ? run + 1 : 0;
     out[x] = run >= tile ? 1 : 0;

@@ -1,4 +1,4 @@
-// An image ready for the template kernel: 7-bit pixels, local contrast, factors.
+// An image prepared for the template kernel: 7-bit pixels, local contrast, factors.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace sharelearn {
 /// The tables of one image for one template size.
 class PatchImage {
  public:
-  /// `planes`: the profiles along y whose factors are wanted.
+  /// `planes`: the mask profiles along y to compute factors for.
   PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProfile> planes);
 
-  PatchImage(PatchImage&&) noexcept = default;  // the tables keep their place
+  PatchImage(PatchImage&&) noexcept = default;  // moving keeps the tables at their addresses
   PatchImage(const PatchImage&) = delete;
 
-  /// Takes shape.pixels() 7-bit pixels, row-major, with 32 readable bytes behind them; they must stay while
-  /// the tables are used.
+  /// Takes shape.pixels() 7-bit pixels, row-major, followed by 32 readable bytes. The pixels must stay valid
+  /// while the tables are used.
   const kernels::PreparedImage& prepare(const std::uint8_t* pixels);
 
   Index width() const { return prepared_.width; }
@@ -39,8 +39,8 @@ class PatchImage {
   Index size_;
   double epsilon_;
   std::vector<MaskProfile> planes_;
-  std::vector<std::int32_t> sum_, square_;  // of each image column over the template's rows
-  std::vector<float> spread_;               // |p - mean|^2 of one row of positions
+  std::vector<std::int32_t> sum_, square_;  // per image column, over the template's rows
+  std::vector<float> spread_;               // |p - mean|^2 at one row of positions
   AlignedVector<std::int16_t> contrast_;    // [y][width]
   AlignedVector<std::int16_t> factors_;
   std::vector<std::uint8_t> blank_;

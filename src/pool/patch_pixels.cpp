@@ -8,12 +8,12 @@
 namespace sharelearn {
 namespace {
 
-constexpr double kSteepest = 1;   // slants beyond 45 degrees are not writing
-constexpr int kFractionBits = 7;  // rows are shifted by 128ths of a pixel
+constexpr double kSteepest = 1;   // a slant beyond 45 degrees is not taken for handwriting
+constexpr int kFractionBits = 7;  // rows are shifted in steps of 1/128 pixel
 constexpr int kFractions = 1 << kFractionBits;
 
-/// The slant of an image's ink: columns that it leans to the right for each row further down, and the row at
-/// the height of its centre.
+/// The slant of an image's ink: by how many columns it leans to the right per row downwards, and the row of
+/// its centre of mass.
 struct Slant {
   double slope = 0;
   double middle = 0;
@@ -69,7 +69,8 @@ void PatchPixels::straighten(std::uint8_t* images, std::size_t pixels) {
   for (std::size_t at = 0; at < pixels; at += size) straighten_one(images + at);
 }
 
-/// Every row is shifted by the slant at its height, by fractions of a pixel; what leaves the image is lost.
+/// Shifts every row by the slant at its height, by fractions of a pixel. Ink shifted out of the image is
+/// lost.
 void PatchPixels::straighten_one(std::uint8_t* image) {
   const Index width = frame_.shape.width;
   const Slant slant = slant_of(image, frame_.shape);

@@ -1,4 +1,4 @@
-// Grey values as the templates see them: 7 bits, and upright where the frame says so.
+// Converts grey values to the templates' input: 7 bits, and deskewed where the frame asks for it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace sharelearn {
 
-/// One thread's means to convert images.
+/// The converter of one thread.
 class PatchPixels {
  public:
   explicit PatchPixels(const PatchFrame& frame);
 
-  /// Whole images, row-major, to 0..127, rounded; beyond the frame's range they are cut.
+  /// Converts whole images, row-major, to 0..127, rounded. Values outside the frame's range are clipped.
   void convert(std::span<const float> values, std::uint8_t* out);
-  /// The same from bytes: the range is 0..255.
+  /// The same for bytes; the range is 0..255.
   void convert(std::span<const std::uint8_t> values, std::uint8_t* out);
 
  private:
@@ -24,7 +24,7 @@ class PatchPixels {
   void straighten_one(std::uint8_t* image);
 
   PatchFrame frame_;
-  std::vector<std::uint8_t> row_;  // one row between two as long of nothing
+  std::vector<std::uint8_t> row_;  // one row with as many zeros before and after it
 };
 
 }  // namespace sharelearn

@@ -1,10 +1,12 @@
-// Templates for the patch pool: random patches, zero mean and unit norm, K-means, signed bytes.
+// Templates of the patch pool: random patches with zero mean and unit norm, clustered by K-means, stored as
+// signed bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "data/row_copies.hpp"
 #include "kernels/patch_response.hpp"
 #include "pool/kmeans.hpp"
 #include "pool/patches.hpp"
@@ -14,9 +16,9 @@
 namespace sharelearn {
 namespace {
 
-constexpr int kTries = 40;  // draws a sample at most: images may have hardly any contrast
+constexpr int kTries = 40;  // maximum draws per sample: images may have hardly any contrast
 
-/// Takes off the mean and divides by the norm, which it returns.
+/// Subtracts the mean and divides by the norm. Returns the norm.
 float standardise(std::span<float> patch) {
   const float mean = std::accumulate(patch.begin(), patch.end(), 0.0f) / static_cast<float>(patch.size());
   float norm = 0;
@@ -30,16 +32,16 @@ float standardise(std::span<float> patch) {
 }
 
 /// Row after row of standardised patches.
-std::vector<float> sample_patches(std::span<const std::uint8_t> pixels, const ImageShape& shape, Index size,
-                                  const PatchOptions& options, Random& random) {
-  const auto images = static_cast<Index>(pixels.size()) / shape.pixels();
+std::vector<float> sample_patches(std::span<const std::uint8_t> pixels, const RowCopies& images,
+                                  const ImageShape& shape, Index size, const PatchOptions& options,
+                                  Random& random) {
   const auto taps = static_cast<std::size_t>(size * size);
   std::vector<float> patches;
   patches.reserve(static_cast<std::size_t>(options.samples) * taps);
   std::vector<float> patch(taps);
   for (Index draw = 0; draw < kTries * options.samples; ++draw) {
     if (patches.size() >= static_cast<std::size_t>(options.samples) * taps) break;
-    const Index image = random.below(images);
+    const Index image = images.row(random.below(images.count()));
     const Index y = random.below(shape.height - size + 1), x = random.below(shape.width - size + 1);
     const std::uint8_t* corner = pixels.data() + image * shape.pixels() + y * shape.width + x;
     for (std::size_t tap = 0; tap < taps; ++tap) {
@@ -63,7 +65,7 @@ std::vector<std::int8_t> quantise_template(std::span<const float> weights) {
   }
   std::vector<std::int8_t> result(weights.size());
   if (!(largest > 0)) return result;
-  // Room for rounding: each weight may grow by a half, and balancing may add as much again.
+  // Margin for rounding: each weight may grow by one half, and balancing may add as much again.
   const float room = static_cast<float>(kernels::kPositiveSum) - static_cast<float>(weights.size()) / 2;
   const float scale = std::min(126.0f / largest, room / positive);
   int total = 0;
@@ -71,7 +73,7 @@ std::vector<std::int8_t> quantise_template(std::span<const float> weights) {
     result[t] = static_cast<std::int8_t>(std::lround(weights[t] * scale));
     total += result[t];
   }
-  // Those rounded farthest the wrong way give way until the sum is zero.
+  // Balance: change the weight that was rounded farthest in the wrong direction by 1, until the sum is zero.
   for (; total != 0; total += total > 0 ? -1 : 1) {
     const float sign = total > 0 ? 1.0f : -1.0f;
     std::size_t worst = 0;
@@ -86,7 +88,9 @@ std::vector<std::int8_t> quantise_template(std::span<const float> weights) {
 }
 
 std::vector<TemplateBank> learn_templates(std::span<const std::uint8_t> pixels, const ImageShape& shape,
-                                          const PatchOptions& options, ThreadPool& threads) {
+                                          const PatchOptions& options, ThreadPool& threads,
+                                          std::span<const double> weights) {
+  const RowCopies images(weights, static_cast<Index>(pixels.size()) / shape.pixels());
   std::vector<TemplateBank> banks;
   for (const TemplateGroup& group : options.templates) {
     if (group.size < 2 || group.size > 8 || group.size > std::min(shape.height, shape.width)) {
@@ -94,7 +98,7 @@ std::vector<TemplateBank> learn_templates(std::span<const std::uint8_t> pixels, 
                                    shape.height, shape.width, group.size));
     }
     Random random(options.seed, static_cast<std::uint64_t>(group.size));
-    const std::vector<float> patches = sample_patches(pixels, shape, group.size, options, random);
+    const std::vector<float> patches = sample_patches(pixels, images, shape, group.size, options, random);
     const Index taps = group.size * group.size;
     const PointView points{patches.data(), static_cast<Index>(patches.size()) / taps, taps};
     if (points.rows < group.count) {

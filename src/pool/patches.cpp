@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/row_copies.hpp"
 #include "kernels/byte_correlation.hpp"
 #include "kernels/patch_response.hpp"
 #include "pool/patch_image.hpp"
@@ -19,7 +20,7 @@ constexpr Index kPanel = kernels::kTemplatePanel;
 constexpr Index kMasksPerLine = kLine / kPanel;
 constexpr Index kRowsAtOnce = 64;
 
-/// Lines of 64 bytes that a panel with `masks` masks takes for one row.
+/// Cache lines of 64 bytes that a panel with `masks` masks takes per row.
 Index lines_of(Index masks) {
   return (masks + kMasksPerLine - 1) / kMasksPerLine;
 }
@@ -39,7 +40,7 @@ PixelRange pixel_range(const ColumnView& images, ThreadPool& threads) {
   return all;
 }
 
-/// All images as 7-bit pixels, row after row, with room behind the last for the kernel's reads.
+/// All images as 7-bit pixels, row after row, padded at the end for the kernel's reads.
 std::vector<std::uint8_t> to_bytes(const ColumnView& images, const PatchFrame& frame, ThreadPool& threads) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(images.rows() * images.cols()) + 32);
   const auto convert = [&](RowRange rows, int) {
@@ -51,7 +52,8 @@ std::vector<std::uint8_t> to_bytes(const ColumnView& images, const PatchFrame& f
   return pixels;
 }
 
-/// The rows that count, and their residual in 15 bits, two rows at a time (kernels::correlate_bytes).
+/// The rows whose residual is large enough, and their residual in 15 bits, two rows at a time
+/// (kernels::correlate_bytes).
 struct ActiveRows {
   std::vector<std::int32_t> row;
   std::vector<std::int16_t> residual;
@@ -77,7 +79,7 @@ ActiveRows active_rows(const Grid<float>& residual, double least, ThreadPool& th
     if (magnitude[i] > 0 && magnitude[i] >= bar) active.row.push_back(static_cast<std::int32_t>(i));
   }
   const std::size_t count = active.row.size();
-  active.row.resize((count + 1) / 2 * 2, 0);  // a lone last row is paired with one that weighs nothing
+  active.row.resize((count + 1) / 2 * 2, 0);  // an unpaired last row gets a partner of residual zero
   active.residual.assign(active.row.size() * static_cast<std::size_t>(outputs), 0);
   const float scale = kernels::kResidualLimit / largest;
   for (std::size_t p = 0; p < count; ++p) {
@@ -92,7 +94,7 @@ ActiveRows active_rows(const Grid<float>& residual, double least, ThreadPool& th
 
 }  // namespace
 
-/// One thread's means to compute panels.
+/// Computes panels; one per thread.
 class PatchPool::Extractor {
  public:
   explicit Extractor(const PatchPool& pool) {
@@ -122,7 +124,7 @@ class PatchPool::Extractor {
     for (PatchImage& image : images_) prepared_.push_back(&image.prepare(pixels));
   }
 
-  /// responses[mask][16] of the image last started.
+  /// Writes responses[mask][16] of the image last started.
   void responses(const Panel& panel, std::int16_t* out) {
     const auto bank = static_cast<std::size_t>(panel.bank);
     const Tables& tables = tables_[bank];
@@ -154,20 +156,21 @@ class PatchPool::Extractor {
   AlignedVector<std::int16_t> scratch_;
 };
 
-PatchPool::PatchPool(const ColumnView& images, const PatchOptions& options, ThreadPool& threads)
-    : PatchPool(images, {}, options, threads) {}
+PatchPool::PatchPool(const ColumnView& images, const PatchOptions& options, ThreadPool& threads,
+                     std::span<const double> weights)
+    : PatchPool(images, {}, options, threads, weights) {}
 
 PatchPool::PatchPool(const ColumnView& images, std::vector<TemplateBank> banks, const PatchOptions& options,
-                     ThreadPool& threads)
+                     ThreadPool& threads, std::span<const double> weights)
     : rows_(images.rows()), least_residual_(options.least_residual), banks_(std::move(banks)) {
   if (rows_ == 0) throw InputError("there are no images to learn templates from");
   frame_ = {shape_of(images.cols(), options.image_width), pixel_range(images, threads), options.epsilon,
             options.deskew};
   const std::vector<std::uint8_t> pixels = to_bytes(images, frame_, threads);
   const std::span<const std::uint8_t> of_images(pixels.data(), pixels.size() - 32);
-  if (banks_.empty()) banks_ = learn_templates(of_images, frame_.shape, options, threads);
+  if (banks_.empty()) banks_ = learn_templates(of_images, frame_.shape, options, threads, weights);
   lay_out_panels();
-  measure_scales(pixels, options, threads);
+  measure_scales(pixels, options, weights, threads);
   extract(pixels, threads);
   find_constants(threads);
 }
@@ -203,23 +206,25 @@ void PatchPool::lay_out_panels() {
   bytes_.resize(offset);
 }
 
-/// A response of 255 stands for headroom times the largest seen on evenly spaced rows.
+/// A response of 255 stands for headroom times the largest seen on evenly spaced copies of rows.
 void PatchPool::measure_scales(const std::vector<std::uint8_t>& pixels, const PatchOptions& options,
-                               ThreadPool& threads) {
-  const Index count = std::clamp<Index>(options.scale_rows, 1, rows_);
+                               std::span<const double> weights, ThreadPool& threads) {
+  const RowCopies copies(weights, rows_);
+  const Index count = std::clamp<Index>(options.scale_rows, 1, copies.count());
   std::vector<Extractor> extractors;
   for (int t = 0; t < threads.size(); ++t) extractors.emplace_back(*this);
   std::vector<std::vector<std::int16_t>> largest(panels_.size());
   for (std::size_t p = 0; p < panels_.size(); ++p) {
     largest[p].assign(static_cast<std::size_t>(mask_count(panels_[p]) * kPanel), 0);
   }
-  // Pieces are panels, so that no two threads meet; each prepares the images again, which costs little.
+  // One piece of work per panel, so no two threads write to the same place. Each piece prepares the images
+  // again, which costs little.
   threads.for_each(static_cast<Index>(panels_.size()), [&](Index piece, int worker) {
     Extractor& extractor = extractors[static_cast<std::size_t>(worker)];
     auto& top = largest[static_cast<std::size_t>(piece)];
     std::vector<std::int16_t> responses(top.size());
     for (Index s = 0; s < count; ++s) {
-      extractor.start(pixels.data() + s * rows_ / count * frame_.shape.pixels());
+      extractor.start(pixels.data() + copies.row(s * copies.count() / count) * frame_.shape.pixels());
       extractor.responses(panels_[static_cast<std::size_t>(piece)], responses.data());
       for (std::size_t i = 0; i < top.size(); ++i) top[i] = std::max(top[i], responses[i]);
     }

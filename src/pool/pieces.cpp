@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/row_copies.hpp"
 #include "data/to_size.hpp"
 #include "kernels/outer_sums.hpp"
 #include "pool/distances.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 using kernels::kTileLeft;
 constexpr Index kRowPanel = kernels::kTileRightFloat;
-/// Rows added up in float32 before the sums go on in double.
+/// Rows added up in float32 before the sum is carried on in double.
 constexpr Index kChunkRows = 256;
 /// Centres whose distances to all rows are held at once.
 constexpr Index kCentresAtOnce = 48;
@@ -34,26 +35,11 @@ Grid<double> distances_to(const ColumnView& v, std::span<const float> centre) {
   return Distances(point).all(v, alone);
 }
 
-struct WeightedDistance {
-  double squared, weight;
-};
-
 /// The squared radius of a ball that holds `part` of `parts` equal parts of the sorted sample: between the
-/// last distance inside and the first outside; a distance itself where only some of the copies it stands for
-/// are inside.
-double radius_that_holds(Index part, Index parts, std::span<const WeightedDistance> sample) {
-  double total = 0;
-  for (const WeightedDistance& d : sample) total += d.weight;
-  const double wanted = static_cast<double>(part) * total;
-  const auto each = static_cast<double>(parts);
-  double inside = 0, last = 0;
-  for (const WeightedDistance& d : sample) {
-    if ((inside + d.weight) * each > wanted)
-      return wanted - inside * each >= each ? d.squared : 0.5 * (last + d.squared);
-    inside += d.weight;
-    last = d.squared;
-  }
-  return last;
+/// last distance inside and the first outside.
+double radius_that_holds(Index part, Index parts, std::span<const double> sample) {
+  const std::size_t inside = to_size(part * std::ssize(sample) / parts);
+  return 0.5 * ((inside > 0 ? sample[inside - 1] : 0.0) + sample[inside]);
 }
 
 void write_pca(ByteWriter& out, const Pca& pca) {
@@ -154,9 +140,10 @@ FeaturePtr PieceFeature::read(ByteReader& in, Index columns) {
 PiecePool::PiecePool(const ColumnView& x, const PieceOptions& options, ThreadPool& threads,
                      std::span<const double> weights)
     : rows_(x.rows()), radii_(options.radii) {
-  if (options.centres < 1 || options.centres > x.rows()) {
+  if (const Index most = RowCopies(weights, x.rows()).count();
+      options.centres < 1 || options.centres > most) {
     throw InputError(
-        fmt::format("pieces: {} centres were asked for; the data has {} rows", options.centres, x.rows()));
+        fmt::format("pieces: {} centres were asked for; the data has {} rows", options.centres, most));
   }
   if (options.radii < 1 || options.radii > 255) {
     throw InputError(fmt::format("pieces: radii must be 1 to 255, not {}", options.radii));
@@ -165,7 +152,7 @@ PiecePool::PiecePool(const ColumnView& x, const PieceOptions& options, ThreadPoo
     build(x, options, weights, threads);
     return;
   }
-  pca_ = std::make_shared<const Pca>(Pca::fit(x, options.pca, threads));
+  pca_ = std::make_shared<const Pca>(Pca::fit(x, options.pca, threads, weights));
   build(Matrix(pca_->apply(x, threads)), options, weights, threads);
 }
 
@@ -195,18 +182,19 @@ void PiecePool::build(const ColumnView& v, const PieceOptions& options, std::spa
   }
 }
 
-/// Radii lie between neighbouring distances of an even sample of the rows; the largest holds every row.
+/// Radii lie between neighbouring distances of an even sample of the rows' copies; the largest holds every
+/// row.
 void PiecePool::choose_radii(Index first_centre, const Grid<double>& squared, std::span<const double> weights,
                              ThreadPool& threads) {
-  const Index step = (rows() + kQuantileRows - 1) / kQuantileRows;
+  const RowCopies copies(weights, rows());
+  const Index step = (copies.count() + kQuantileRows - 1) / kQuantileRows;
+  std::vector<Index> sampled;
+  for (Index copy = 0; copy < copies.count(); copy += step) sampled.push_back(copies.row(copy));
   threads.for_each(squared.cols(), [&](std::int64_t n, int) {
     const double* of_row = squared.column(n);
-    std::vector<WeightedDistance> sample;
-    for (Index r = 0; r < rows(); r += step) {
-      const double weight = weights.empty() ? 1.0 : weights[to_size(r)];
-      if (weight > 0) sample.push_back({of_row[r], weight});
-    }
-    std::ranges::sort(sample, {}, &WeightedDistance::squared);
+    std::vector<double> sample;
+    for (const Index r : sampled) sample.push_back(of_row[r]);
+    std::ranges::sort(sample);
     double* radius = squared_radius_.data() + (first_centre + n) * radii_;
     for (Index q = 0; q + 1 < radii_; ++q) radius[q] = radius_that_holds(q + 1, radii_, sample);
     const double largest = *std::max_element(of_row, of_row + rows());
@@ -231,7 +219,7 @@ std::vector<std::uint32_t> PiecePool::rows_by_shell(Index centre, RowRange rows,
   return order;
 }
 
-/// Sums of [v, 1] r_c over each shell: [shell][panel of columns][output, padded][column].
+/// Sums of [v, 1] r_c over the rows of each shell: [shell][panel of columns][output, padded][column].
 std::vector<double> PiecePool::shell_sums(Index centre, const RowMajor& residual) const {
   std::vector<double> sums(to_size(radii_ * row_stride_ * residual.stride));
   TreeSum sum(sums.size());

@@ -1,8 +1,8 @@
 // Local linear pieces 1[||v - c|| < r] [v, 1] (sections 4.2 and 7.5 of [ShareBoost11]): groups of p + 1
-// columns that enter together, for centres c by K-means and radii r by quantiles of the distances to c.
+// columns that enter together. Centres c come from K-means, radii r from quantiles of the distances to c.
 //
 //   q pieces, (v_j, r_j)    centre and radius of a candidate; candidate = centre * radii + radius
-//   psi(v)                  what values() and PieceFeature compute
+//   psi(v)                  computed by values() and PieceFeature
 //
 // v is a row of the scaled data, or its first principal components.
 #pragma once
@@ -18,7 +18,7 @@ namespace sharelearn {
 
 class PieceFeature : public Feature {
  public:
-  /// `pca` may be null: v is the scaled row itself. `number`: the centre's, for the report.
+  /// `pca` may be null: then v is the scaled row itself. `number`: number of the centre, for the report.
   PieceFeature(std::vector<float> centre, double squared_radius, std::shared_ptr<const Pca> pca,
                Index number);
   std::string_view pool() const override { return "pieces"; }
@@ -27,7 +27,7 @@ class PieceFeature : public Feature {
   nlohmann::json describe(const std::vector<std::string>& names) const override;
   formula::Formula formula() const override;
   std::vector<Index> inputs() const override;
-  /// The principal components are stored once for all pieces of a model.
+  /// A model stores the principal components once for all its pieces.
   void write(ByteWriter& out) const override;
   static FeaturePtr read(ByteReader& in, Index columns);
 
@@ -40,16 +40,16 @@ class PieceFeature : public Feature {
 
 struct PieceOptions {
   Index centres = 100;
-  Index radii = 10;  ///< of each centre: balls that hold 1/radii, 2/radii, ... all of the rows; at most 255
+  Index radii = 10;  ///< per centre: balls that hold 1/radii, 2/radii, ... all of the rows; at most 255
   Index pca = 0;     ///< principal components that v consists of; 0: v is the scaled row
   std::uint64_t seed = 1;
 };
 
 class PiecePool : public Pool {
  public:
-  /// Keeps v by rows, and a byte for each row and centre; `x` is not needed afterwards. `weights`: of each
-  /// row for the centres and the quantiles, or none: 1. Quantiles are those of copied rows where there are no
-  /// more rows than are sampled for them (8192). Throws InputError if the options do not fit the data.
+  /// Keeps v by rows, and one byte per row and centre; `x` is not needed afterwards. `weights`: one per row
+  /// for the centres and the quantiles; empty: 1. The quantiles equal those of copied rows only if all rows
+  /// are sampled for them (at most 8192 rows). Throws InputError if the options do not fit the data.
   PiecePool(const ColumnView& x, const PieceOptions& options, ThreadPool& threads,
             std::span<const double> weights = {});
   std::string_view name() const override { return "pieces"; }
@@ -57,7 +57,7 @@ class PiecePool : public Pool {
   Index candidates() const override { return centres_.cols() * radii_; }
   Index width() const override { return centres_.rows() + 1; }
   Index blocks() const override { return centres_.cols(); }
-  /// One pass over the rows by distance scores all radii of a centre: O(m (p + 1) k) a centre.
+  /// One pass over the rows, sorted by shell, scores all radii of a centre: O(m (p + 1) k) per centre.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void correlate_some(const Grid<float>& residual, std::span<const Index> blocks, ThreadPool& threads,
                       const BlockVisitor& visit) const override;
@@ -78,11 +78,11 @@ class PiecePool : public Pool {
   std::shared_ptr<const Pca> pca_;
   Index rows_;
   AlignedVector<float> by_rows_;        ///< [v, 1] row after row, padded
-  Index row_stride_ = 0;                ///< of by_rows_
+  Index row_stride_ = 0;                ///< floats from one row of by_rows_ to the next
   Grid<float> centres_;                 ///< p x centres
-  Index radii_;                         ///< of each centre
+  Index radii_;                         ///< radii per centre
   std::vector<double> squared_radius_;  ///< [centre][radius], ascending
-  std::vector<std::uint8_t> shell_;     ///< [centre][row]: the first radius that holds it
+  std::vector<std::uint8_t> shell_;     ///< [centre][row]: index of the smallest radius that holds the row
 };
 
 }  // namespace sharelearn

@@ -1,4 +1,4 @@
-// The rows of a matrix as points, row after row, as K-means wants them.
+// The rows of a matrix as row-major points, the input of K-means.
 #pragma once
 
 #include <vector>

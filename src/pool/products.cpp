@@ -13,8 +13,8 @@ namespace {
 
 using kernels::kTileLeft;
 constexpr Index kFactorPanel = kernels::kTileRightFloat;
-/// Rows added up in float32 before the sums go on in double; a panel of products of so many rows fits the
-/// first-level cache.
+/// Rows added up in float32 before the sum is carried on in double. The products of this many rows with one
+/// panel fit into the first-level cache.
 constexpr Index kStripRows = 256;
 /// Factors scored together: they share each panel of columns while it is in the cache.
 constexpr Index kGroupFactors = 4;
@@ -59,7 +59,7 @@ FeaturePtr ProductFeature::read(ByteReader& in, Index columns) {
   return std::make_shared<ProductFeature>(first, in.index(0, columns - 1));
 }
 
-/// Residuals as the tile kernel wants them: [strip of rows][6 outputs at a time][row][output].
+/// Residuals in the layout of the tile kernel: [strip of rows][6 outputs at a time][row][output].
 struct ProductPool::PackedResidual {
   PackedResidual(const Grid<float>& residual, ThreadPool& threads)
       : rows(residual.rows()), outputs(residual.cols()), tiles(ceil_div(outputs, kTileLeft)) {
@@ -90,9 +90,9 @@ class ProductPool::GroupSums {
         panels_at_once_(std::clamp<Index>(kOutputsAtOnce / padded_, 1, panels)),
         sums_(to_size(panels * size_of_panel())),
         tree_(to_size(panels_at_once_ * size_of_panel())) {}
-  /// Panels that are added up together over all rows: so many that their sums stay in the cache.
+  /// Number of panels added up together over all rows, chosen so that their sums stay in the cache.
   Index panels_at_once() const { return panels_at_once_; }
-  /// Of the leaf that is being added up; `p` counts from the first of those panels.
+  /// Sums of the leaf being added up; `p` counts from the first panel of the current pass.
   double* panel(Index factor, Index p) {
     return tree_.leaf().data() + p * size_of_panel() + factor * padded_ * kFactorPanel;
   }
@@ -140,7 +140,7 @@ Index ProductPool::blocks() const {
   return ceil_div(std::ssize(factor_), kGroupFactors);
 }
 
-/// Almost every pair is told from a constant by its first rows, so this is O(d^2), not O(m d^2).
+/// The first rows show for almost every pair that it is not constant, so this costs O(d^2), not O(m d^2).
 bool ProductPool::is_constant(Index first, Index second) const {
   const auto value = [&](Index j, Index r) {
     return j < 0 ? 1.0F
@@ -167,7 +167,7 @@ void ProductPool::mark_constants(ThreadPool& threads) {
 void ProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
                             const BlockVisitor& visit) const {
   const PackedResidual packed(residual, threads);
-  std::vector<GroupSums> of_worker;  // their memory serves group after group
+  std::vector<GroupSums> of_worker;  // the memory is reused from group to group
   for (int t = 0; t < threads.size(); ++t)
     of_worker.emplace_back(ceil_div(x_.cols(), kFactorPanel), packed.tiles);
   threads.for_each(blocks(), [&](std::int64_t group, int worker) {

@@ -15,7 +15,7 @@ bool before(const Ranked& a, const Ranked& b) {
   return a.score != b.score ? a.score > b.score : a.candidate < b.candidate;
 }
 
-/// Keeps the best `count` of what it is offered.
+/// Keeps the best `count` of the candidates it is offered.
 class Leaders {
  public:
   explicit Leaders(std::size_t count) : count_(count) {}
@@ -23,7 +23,8 @@ class Leaders {
     if (ranked.score <= 0) return;
     if (best_.size() == count_ && !before(ranked, best_.front())) return;
     best_.push_back(ranked);
-    std::push_heap(best_.begin(), best_.end(), before);  // the worst of the best is in front
+    // The front of the heap is the worst of the kept candidates.
+    std::push_heap(best_.begin(), best_.end(), before);
     if (best_.size() > count_) {
       std::pop_heap(best_.begin(), best_.end(), before);
       best_.pop_back();
@@ -44,10 +45,11 @@ double score_of(const double* sums, Index width, Index outputs, Norm norm) {
   return score;
 }
 
-/// Float32 sums lose at most a few parts in a million; leaders closer than this are told apart in double
-/// precision.
+/// Float32 sums are wrong by at most a few parts in a million. Leaders closer than this are compared in
+/// double precision.
 constexpr double kFloatSlack = 1e-4;
-/// What the order of summation and a residual that is not solved to the last digit leave of equal scores.
+/// Relative difference that equal scores may have from the order of summation and from a residual that is not
+/// solved to the last digit.
 constexpr double kTie = 1e-8;
 constexpr std::size_t kLeastRescored = 4;
 constexpr std::size_t kMostRescored = 64;
@@ -116,7 +118,7 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
   std::sort(best.begin(), best.end(), before);
   if (best.empty() || !options.exact) return best;
 
-  // Who is within rounding of the last place asked for, or above it, is scored again exactly.
+  // Candidates above the last wanted score, or within rounding of it, are scored again exactly.
   const auto wanted = std::min(best.size(), static_cast<std::size_t>(options.count));
   const double bar = best[wanted - 1].score * (1 - kFloatSlack);
   std::size_t rescored = std::min(best.size(), std::max(wanted, kLeastRescored));

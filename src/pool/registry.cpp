@@ -1,4 +1,4 @@
-// Where a stored feature finds its reader: one line a pool.
+// The readers of stored features: one line per pool.
 #include <fmt/core.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// A residual by rows: the outputs of a row side by side, padded with zeros for the kernels.
+// A residual in row-major order: the outputs of a row side by side, padded with zeros for the kernels.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,10 @@
 
 namespace sharelearn {
 
-/// Adding and taking off this number rounds a value to a multiple of a power of two that is so small that few
-/// values change, and so large that double precision holds the sum of any rows without rounding. Sums of such
-/// values, integers in effect, are the same bits in any order.
+/// Adding this number to a value and subtracting it again rounds the value to a multiple of a power of two.
+/// The power is so small that few values change, and so large that double precision holds the sum over any
+/// rows without rounding. The rounded values are integers in effect: their sum has the same bits in any
+/// order.
 inline double rounding_shift(std::span<const float> values) {
   constexpr int kDoubleBits = 53, kLeastFloat = -149;
   float largest = 0;

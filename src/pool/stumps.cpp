@@ -16,11 +16,11 @@
 namespace sharelearn {
 namespace {
 
-/// Thresholds a block: their sums stay in the cache until they are visited.
+/// Thresholds per block: their sums stay in the cache until they are visited.
 constexpr Index kBlockThresholds = 512;
 
-/// The least float that is not below the threshold: a float is below one if and only if it is below the
-/// other.
+/// The smallest float that is not below the threshold. A float is below the result if and only if it is below
+/// the threshold.
 float rounded_up(double threshold) {
   const auto nearest = static_cast<float>(threshold);
   return static_cast<double>(nearest) < threshold
@@ -28,14 +28,14 @@ float rounded_up(double threshold) {
              : nearest;
 }
 
-/// One run of equal values of a column.
+/// A run of equal values of a column.
 struct Run {
   float value;
-  double weight;  ///< of the rows with this value; without weights their number
+  double weight;  ///< of the rows with this value; without weights, the number of rows
 };
 
-/// Which of the borders between neighbouring runs carry a threshold: all of them, or, where there are more
-/// than bins - 1, the first border at or behind each quantile t m / bins.
+/// The borders between neighbouring runs that carry a threshold: all of them or, if there are at least `bins`
+/// of them, the first border at or after each quantile t m / bins.
 std::vector<std::size_t> borders_of(const std::vector<Run>& runs, Index bins) {
   std::vector<std::size_t> borders;
   if (bins == 0 || std::ssize(runs) <= bins) {
@@ -63,7 +63,7 @@ std::vector<double> midpoints(const std::vector<Run>& runs, const std::vector<st
   return thresholds;
 }
 
-/// The stored values of a column in ascending order; the rows of a sparse column's zeros are only counted.
+/// The stored values of a column in ascending order. The zero rows of a sparse column are only counted.
 struct SortedColumn {
   std::vector<std::uint32_t> row;
   std::vector<float> value;
@@ -96,7 +96,8 @@ SortedColumn sort_column(const ColumnView& x, Index j) {
   return sorted;
 }
 
-/// Runs of sorted values, the implicit zero rows of a sparse column, which weigh `of_zeros`, included.
+/// Runs of the sorted values, including the implicit zero rows of a sparse column, whose weight is
+/// `of_zeros`.
 std::vector<Run> runs_of(const SortedColumn& sorted, std::span<const double> weights, double of_zeros) {
   std::vector<Run> runs;
   const auto add = [&](float value, double weight) {
@@ -116,7 +117,7 @@ std::vector<Run> runs_of(const SortedColumn& sorted, std::span<const double> wei
   return runs;
 }
 
-/// Weight of the rows that a sparse column does not store.
+/// Total weight of the rows that a sparse column does not store.
 double weight_of_zeros(const SortedColumn& sorted, std::span<const double> weights) {
   if (weights.empty()) return static_cast<double>(sorted.zeros);
   std::vector<char> stored(weights.size(), 0);
@@ -196,7 +197,7 @@ StumpPool::Column StumpPool::prepare(Index j, Index bins, std::span<const double
   return column;
 }
 
-/// Takes the prefix sums of a column threshold by threshold and hands them on in blocks.
+/// Collects the prefix sums of a column threshold by threshold and passes them on in blocks.
 class StumpPool::BlockFiller {
  public:
   BlockFiller(Index first_block, Index first_candidate, Index outputs, int worker, const BlockVisitor& visit)

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "data/row_copies.hpp"
+#include "data/to_size.hpp"
 #include "pool/kernel.hpp"
 #include "pool/kmeans.hpp"
 #include "pool/points.hpp"
@@ -15,28 +17,10 @@
 namespace sharelearn {
 namespace {
 
-void check_count(const ColumnView& x, Index count, std::span<const double> weights) {
-  const Index most = weights.empty()
-                         ? x.rows()
-                         : std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
-  if (count >= 1 && count <= most) return;
+void check_count(Index count, const RowCopies& copies) {
+  if (count >= 1 && count <= copies.count()) return;
   throw InputError(
-      fmt::format("a support set of {} points was asked for; the data has {} rows", count, most));
-}
-
-/// All rows, each next one drawn among those left with probability proportional to its weight (Efraimidis and
-/// Spirakis 2006); rows of weight 0 are left out.
-std::vector<Index> drawn_by_weight(std::span<const double> weights, Random& random) {
-  std::vector<std::pair<double, Index>> keys;
-  for (Index i = 0; i < std::ssize(weights); ++i) {
-    const double weight = weights[static_cast<std::size_t>(i)];
-    const double key = -std::log(1 - random.uniform());
-    if (weight > 0) keys.emplace_back(key / weight, i);
-  }
-  std::sort(keys.begin(), keys.end());
-  std::vector<Index> rows;
-  for (const auto& [key, row] : keys) rows.push_back(row);
-  return rows;
+      fmt::format("a support set of {} points was asked for; the data has {} rows", count, copies.count()));
 }
 
 std::vector<float> points_of(const ColumnView& x, std::span<const Index> rows) {
@@ -45,7 +29,7 @@ std::vector<float> points_of(const ColumnView& x, std::span<const Index> rows) {
   return rows_of({some, x.scaling()}, alone);
 }
 
-/// In eight running sums, which a compiler turns into vectors.
+/// Eight separate running sums, which the compiler turns into vector instructions.
 double squared_distance(const float* a, const float* b, Index dimensions) {
   constexpr Index kLanes = 8;
   double lane[kLanes] = {};
@@ -70,7 +54,7 @@ Grid<float> as_columns(const std::vector<float>& by_rows, std::span<const Index>
   return points;
 }
 
-/// A multiclass perceptron in the kernel's space: the support's points with their votes for each class.
+/// A multiclass kernel perceptron: the support points, each with its votes for the classes.
 class KernelPerceptron {
  public:
   KernelPerceptron(const std::vector<float>& rows, Index dimensions, Index classes, double sigma)
@@ -106,11 +90,10 @@ class KernelPerceptron {
 
 Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed,
                             std::span<const double> weights) {
-  check_count(x, count, weights);
+  const RowCopies copies(weights, x.rows());
+  check_count(count, copies);
   Random random(seed);
-  std::vector<Index> rows =
-      weights.empty() ? random.sample(x.rows(), count) : drawn_by_weight(weights, random);
-  rows.resize(static_cast<std::size_t>(count));
+  std::vector<Index> rows = copies.sample(count, random);
   const std::vector<float> points = points_of(x, rows);
   std::iota(rows.begin(), rows.end(), Index{0});
   return as_columns(points, rows, x.cols());
@@ -118,7 +101,7 @@ Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed
 
 Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t seed, ThreadPool& threads,
                               std::span<const double> weights) {
-  check_count(x, count, weights);
+  check_count(count, RowCopies(weights, x.rows()));
   const std::vector<float> rows = rows_of(x, threads);
   return kmeans({rows.data(), x.rows(), x.cols(), weights}, {.centres = count, .seed = seed}, threads)
       .centres;
@@ -127,17 +110,12 @@ Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t se
 Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t> class_of_row, Index classes,
                                Index count, double sigma, std::uint64_t seed,
                                std::span<const double> weights) {
-  check_count(x, count, weights);
+  const RowCopies copies(weights, x.rows());
+  check_count(count, copies);
   ThreadPool alone(1);
   const std::vector<float> rows = rows_of(x, alone);
-  Random random(seed);
-  std::vector<Index> order(static_cast<std::size_t>(x.rows()));
-  std::iota(order.begin(), order.end(), Index{0});
-  if (weights.empty()) {
-    random.shuffle(order);
-  } else {
-    order = drawn_by_weight(weights, random);
-  }
+  std::vector<Index> order = copies.all();
+  Random(seed).shuffle(order);
   KernelPerceptron perceptron(rows, x.cols(), classes, sigma);
   std::vector<Index> support;
   for (const Index row : order) {
@@ -154,32 +132,20 @@ Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t
 double typical_sigma(const ColumnView& x, std::uint64_t seed, std::span<const double> weights) {
   constexpr Index kMostRows = 2000;
   Random random(seed);
-  const std::vector<Index> rows = random.sample(x.rows(), std::min(kMostRows, x.rows()));
-  const std::vector<float> values = points_of(x, rows);
-  std::vector<Index> order(rows.size());
+  const RowCopies copies(weights, x.rows());
+  const std::vector<float> values = points_of(x, copies.sample(std::min(kMostRows, copies.count()), random));
+  std::vector<Index> order(to_size(std::min(kMostRows, copies.count())));
   std::iota(order.begin(), order.end(), Index{0});
   random.shuffle(order);
-  const auto weight = [&](Index n) {
-    return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(rows[static_cast<std::size_t>(n)])];
-  };
-  std::vector<std::pair<double, double>> pairs;  // squared distance, weight
-  double total = 0;
+  std::vector<double> squared;
   for (std::size_t n = 0; n + 1 < order.size(); n += 2) {
-    const Index a = order[n], b = order[n + 1];
-    const double both = weight(a) * weight(b);
-    if (both <= 0) continue;
-    pairs.emplace_back(squared_distance(values.data() + a * x.cols(), values.data() + b * x.cols(), x.cols()),
-                       both);
-    total += both;
+    squared.push_back(squared_distance(values.data() + order[n] * x.cols(),
+                                       values.data() + order[n + 1] * x.cols(), x.cols()));
   }
-  std::sort(pairs.begin(), pairs.end());
-  double median = 0, below = 0;
-  for (const auto& [squared, both] : pairs) {  // the upper one of two
-    below += both;
-    median = squared;
-    if (2 * below > total) break;
-  }
-  return median > 0 ? median / 2 : 1.0;
+  if (squared.empty()) return 1.0;
+  const auto median = squared.begin() + std::ssize(squared) / 2;  // the upper one of two
+  std::nth_element(squared.begin(), median, squared.end());
+  return *median > 0 ? *median / 2 : 1.0;
 }
 
 }  // namespace sharelearn

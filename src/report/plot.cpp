@@ -17,10 +17,10 @@ constexpr double kAreaHeight = 360;
 constexpr double kTop = 46;
 constexpr double kBottom = 56;
 constexpr double kLegendLine = 22;
-constexpr double kLetterWidth = 6.9;  // of the 12 px font, rounded up: names never leave the picture
+constexpr double kLetterWidth = 6.9;  // of the 12 px font, rounded up: names always fit into the picture
 constexpr std::size_t kMostMarkers = 40;
 
-// Distinguishable also for the colour-blind; neighbours in the list differ in lightness too.
+// Distinguishable for colour-blind readers, too; neighbours in the list also differ in lightness.
 constexpr std::array<const char*, 8> kColours = {"#0b62a4", "#d95f02", "#1b9e77", "#7b3294",
                                                  "#c2185b", "#8c6d1f", "#4d4d4d", "#35a7c2"};
 
@@ -47,7 +47,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Maps data to pixels along one axis and knows the axis's ticks.
+/// Maps data to pixels along one axis and places the axis's ticks.
 class Axis {
  public:
   Axis(double low, double high, bool log, double first_pixel, double last_pixel)
@@ -81,7 +81,7 @@ class Axis {
     }
   }
 
-  /// Steps of 1, 2 or 5 times a power of ten, about six of them; `widen` moves the ends to ticks.
+  /// About six steps of 1, 2 or 5 times a power of ten; `widen` moves the ends to ticks.
   void place_linear_ticks(double low, double high, bool widen) {
     const double rough = (high - low) / 6;
     const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -150,7 +150,7 @@ class Drawing {
   }
 
  private:
-  // Axes count pixels from the area's corner; the group of the area is moved by its margins.
+  // Axes count pixels from the corner of the plot area, without the margins.
   static Axis make_x_axis(const Plot& plot) {
     const auto [low, high] = range_of(plot, &Series::x, plot.log_x);
     return Axis(low, high, plot.log_x, 0, kAreaWidth);
@@ -223,7 +223,7 @@ class Drawing {
 
   const char* colour(std::size_t i) const { return kColours[i % kColours.size()]; }
 
-  /// A second round through the colours is told apart by finer dashes.
+  /// A second cycle through the colours uses finer dashes.
   std::string line_style(std::size_t i) const {
     const bool again = (i / kColours.size()) % 2 == 1;
     const char* dash = plot_.series[i].dashed ? (again ? "2 3" : "7 5") : (again ? "12 3 2 3" : "none");

@@ -6,14 +6,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const std::string& path, const char* action, int error) {
   throw Failure(fmt::format("{}: cannot {}: {}", path, action, std::strerror(error)));
@@ -23,62 +26,111 @@ void write_all(int file, std::string_view content, const std::string& path) {
   while (!content.empty()) {
     const ssize_t written = ::write(file, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail(path, "write", errno);
+    if (written <= 0) fail(path, "write", written < 0 ? errno : EIO);
     content.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
-/// Removes the temporary file unless the rename succeeded.
-struct Temporary {
-  std::string path;
-  int file = -1;
-  bool keep = false;
-  ~Temporary() {
+/// An open file. Closing it removes its name, if it still has one of its own.
+struct OpenFile {
+  explicit OpenFile(int descriptor) : file(descriptor) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
     if (file >= 0) ::close(file);
-    if (!keep) ::unlink(path.c_str());
+    if (!name.empty()) ::unlink(name.c_str());
   }
-};
-
-struct Device {
   int file;
-  ~Device() { ::close(file); }
+  std::string name;
 };
 
 /// /dev/null, a pipe and the like are written to: a file renamed over one would take its place.
-bool is_device(const std::filesystem::path& path) {
+bool is_device(const fs::path& path) {
   std::error_code ignored;
-  return std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+  return fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
 }
 
-/// The file that a symbolic link leads to, so that the link stays one.
-std::string behind_links(const std::string& path) {
+/// The file that a symbolic link leads to, whether it exists or not, so that the link stays one.
+fs::path behind_links(fs::path path) {
+  constexpr int most = 40;  // as many as the kernel follows
   std::error_code failed;
-  const std::filesystem::path target = std::filesystem::canonical(path, failed);
-  return failed ? path : target.string();
+  for (int links = 0; fs::is_symlink(path, failed); ++links) {
+    if (links == most) throw InputError(fmt::format("{}: too many symbolic links", path.string()));
+    const fs::path next = fs::read_symlink(path, failed);
+    if (failed) fail(path, "read the symbolic link", failed.value());
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  return path;
 }
 
-void write_to_device(const std::string& path, std::string_view content) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) fail(path, "open it", errno);
-  const Device device{file};
-  write_all(device.file, content, path);
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+/// Writes and syncs the content; the umask says who may read it.
+void fill(int file, std::string_view content, const std::string& path) {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(file, 0666 & ~mask);
+  write_all(file, content, path);
+  if (::fsync(file) != 0) fail(path, "sync", errno);
+}
+
+/// Writes a file that has no name until it is complete, so that it vanishes with a process that is killed.
+/// False where the file system has no such files.
+bool fill_nameless(OpenFile& temporary, const fs::path& folder, std::string_view content,
+                   const std::string& path) {
+  temporary.file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (temporary.file < 0) return false;
+  fill(temporary.file, content, path);
+  const std::string nameless = fmt::format("/proc/self/fd/{}", temporary.file);
+  for (int number = 0;; ++number) {
+    const std::string name = folder / fmt::format(".sharelearn-{}-{}", ::getpid(), number);
+    if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary.name = name;
+      return true;
+    }
+    if (errno != EEXIST) break;
+  }
+  ::close(std::exchange(temporary.file, -1));
+  return false;
+}
+
+void fill_named(OpenFile& temporary, const fs::path& folder, std::string_view content,
+                const std::string& path) {
+  std::string name = folder / ".sharelearn-XXXXXX";
+  temporary.file = ::mkostemp(name.data(), O_CLOEXEC);
+  if (temporary.file < 0) fail(path, "create it", errno);
+  temporary.name = name;
+  fill(temporary.file, content, path);
+}
+
+/// Makes the rename itself survive a crash. File systems that cannot sync a folder are left as they are.
+void sync_folder(const fs::path& folder, const std::string& path) {
+  const OpenFile entries(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (entries.file >= 0 && ::fsync(entries.file) != 0 && errno == EIO) fail(path, "sync its folder", errno);
 }
 
 }  // namespace
 
 void require_writable(const std::string& path) {
   if (path == "-") return;
-  const std::filesystem::path target(path);
+  const fs::path target = behind_links(path);
   std::error_code ignored;
-  if (std::filesystem::is_directory(target, ignored)) {
+  if (fs::is_directory(target, ignored)) {
     throw InputError(fmt::format("{}: is a folder; give the name of a file to write", path));
   }
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  if (!std::filesystem::is_directory(folder, ignored)) {
+  const fs::path folder = folder_of(target);
+  if (!fs::is_directory(folder, ignored)) {
     throw InputError(fmt::format("{}: cannot write it, there is no folder '{}'", path, folder.string()));
   }
+  const long longest = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  if (const auto length = target.filename().native().size();
+      longest > 0 && length > static_cast<std::size_t>(longest)) {
+    throw InputError(fmt::format("{}: the name has {} bytes, its folder allows {}", path, length, longest));
+  }
   const bool is_special = is_device(target);
-  if (::access(is_special ? path.c_str() : folder.c_str(), W_OK) != 0) {
+  if (::access(is_special ? target.c_str() : folder.c_str(), W_OK) != 0) {
     throw InputError(fmt::format("{}: you may not write {}", path, is_special ? "to it" : "into its folder"));
   }
 }
@@ -89,22 +141,19 @@ void write_file(const std::string& path, std::string_view content) {
     return;
   }
   require_writable(path);
-  if (is_device(path)) {
-    write_to_device(path, content);
+  const fs::path target = behind_links(path);
+  if (is_device(target)) {
+    const OpenFile device(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    if (device.file < 0) fail(path, "open it", errno);
+    write_all(device.file, content, path);
     return;
   }
-  const std::string target = behind_links(path);
-  std::string name = target + ".XXXXXX";
-  const int file = ::mkstemp(name.data());
-  if (file < 0) fail(path, "create it", errno);
-  Temporary temporary{name, file};
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(file, 0666 & ~mask);
-  write_all(file, content, path);
-  if (::fsync(file) != 0) fail(path, "sync", errno);
-  if (::rename(name.c_str(), target.c_str()) != 0) fail(path, "rename the finished file", errno);
-  temporary.keep = true;
+  const fs::path folder = folder_of(target);
+  OpenFile temporary(-1);
+  if (!fill_nameless(temporary, folder, content, path)) fill_named(temporary, folder, content, path);
+  if (::rename(temporary.name.c_str(), target.c_str()) != 0) fail(path, "rename the finished file", errno);
+  temporary.name.clear();
+  sync_folder(folder, path);
 }
 
 }  // namespace sharelearn

@@ -18,7 +18,7 @@ std::optional<double> finite_number(std::string_view text) {
   return value;
 }
 
-/// A whole number in all of its 64 bits, or nothing.
+/// A whole number of 64 bits, signed or unsigned; null if the text is not one.
 nlohmann::json whole_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   const char* end = text.data() + text.size();
@@ -107,6 +107,10 @@ Field& Field::when(std::string what, std::function<bool()> condition) {
 Field& Field::from_file() {
   is_file = true;
   return *this;
+}
+
+std::string Field::requirement() const {
+  return needs.starts_with("no ") ? "cannot be combined with " + needs.substr(3) : "needs " + needs;
 }
 
 std::string Field::expected() const {
@@ -234,7 +238,7 @@ const Field* FieldTable::find(std::string_view name) const {
 
 void FieldTable::check() const {
   for (const Field& field : fields_) {
-    if (field.is_set() && !field.applies()) throw OptionError::needing(field.name, field.needs);
+    if (field.is_set() && !field.applies()) throw OptionError::unmet(field.name, field.requirement());
   }
   check_values();
 }

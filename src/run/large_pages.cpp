@@ -15,7 +15,7 @@ void prefer_large_pages(void* data, std::size_t bytes) noexcept {
   if (bytes < worthwhile) return;
   const auto begin = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
   const auto end = (reinterpret_cast<std::uintptr_t>(data) + bytes) / page * page;
-  // Failing is no fault: the pages are then small ones.
+  // Failure does no harm: the pages are then small.
   (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 #else

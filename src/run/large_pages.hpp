@@ -1,15 +1,16 @@
-// Large pages for large arrays: a fault for every 4 KB costs as much time as parsing what is put there.
+// Large pages for large arrays: a page fault for every 4 KB costs as much time as parsing the data stored
+// there.
 #pragma once
 
 #include <cstddef>
 
 namespace sharelearn {
 
-/// Asks for large pages for the memory at `data`, which should not have been written to yet. A hint: where
-/// the system has none to give, nothing changes.
+/// Asks for large pages for the memory at `data`, which should not have been written to yet. This is a hint:
+/// if the system has none, nothing changes.
 void prefer_large_pages(void* data, std::size_t bytes) noexcept;
 
-/// Gives an empty vector (of any allocator) room for `count` elements, in large pages.
+/// Reserves room for `count` elements in an empty vector (of any allocator), in large pages.
 template <class Vector>
 void reserve_large(Vector& vector, std::size_t count) {
   vector.reserve(count);

@@ -71,7 +71,7 @@ double Random::normal() {
 }
 
 std::vector<std::int64_t> Random::sample(std::int64_t bound, std::int64_t count) {
-  // Floyd's method: one draw a number, no list of all.
+  // Floyd's method: one draw per number, without a list of all numbers.
   std::unordered_set<std::int64_t> taken;
   std::vector<std::int64_t> result;
   for (std::int64_t j = bound - std::min(bound, count); j < bound; ++j) {

@@ -12,8 +12,8 @@ void add_to(std::vector<T>& left, const std::vector<T>& right) {
   for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
 }
 
-/// Partial sums of leaves that several threads finish in any order. Whoever finishes the second of two
-/// partners adds them up, the left one first, and rises with the sum.
+/// Partial sums of leaves that several threads finish in any order. The thread that finishes the second of
+/// two partners adds them, the left one first, and moves up the tree with the sum.
 class SharedTree {
  public:
   explicit SharedTree(Index leaves) : leaves_(leaves) {}
@@ -62,7 +62,7 @@ class SharedTree {
 
  private:
   struct Waiting {
-    Index count, place;  ///< nodes of its level, and which of them it is
+    Index count, place;  ///< number of nodes of its level, and its position among them
     std::vector<double> sums;
   };
   Index leaves_;

@@ -1,4 +1,5 @@
-// The sum over rows in one thread: for what is parallel over columns or classes, or too small for threads.
+// The sum over rows in one thread, for work that is parallel over columns or classes, or too small for
+// threads.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 namespace sharelearn {
 
-/// out = the tree's sum of what add(leaf, sums) adds to `sums` for each leaf. The bits are those of
+/// out = the tree's sum of what add(leaf, sums) adds to `sums` for each leaf. The bits equal those of
 /// sum_over_leaves.
 template <class Add>
 void serial_sum_of_leaves(const RowTree& tree, std::span<double> out, const Add& add) {
@@ -20,7 +21,7 @@ void serial_sum_of_leaves(const RowTree& tree, std::span<double> out, const Add&
   sum.finish(out);
 }
 
-/// The same with add(block, sums) for each block.
+/// The same, with add(block, sums) called for each block.
 template <class Add>
 void serial_sum(Index rows, std::span<double> out, const Add& add) {
   serial_sum_of_leaves(RowTree(rows), out, [&](RowRange leaf, std::span<double> sums) {
@@ -30,7 +31,7 @@ void serial_sum(Index rows, std::span<double> out, const Add& add) {
   });
 }
 
-/// One number.
+/// The sum of one number.
 template <class Value>
 double serial_sum(Index rows, const Value& value) {
   double sum = 0;

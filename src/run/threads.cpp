@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -59,9 +61,14 @@ struct ThreadPool::Shared {
 
 ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
   if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  shared_->threads = threads;
-  for (int worker = 1; worker < threads; ++worker) {
-    shared_->workers.emplace_back([shared = shared_.get(), worker] { shared->serve(worker); });
+  shared_->workers.reserve(static_cast<std::size_t>(threads - 1));
+  try {
+    for (; shared_->threads < threads; ++shared_->threads) {
+      shared_->workers.emplace_back(
+          [shared = shared_.get(), worker = shared_->threads] { shared->serve(worker); });
+    }
+  } catch (const std::system_error&) {  // a limit of processes or of memory: go on with the threads there are
+  } catch (const std::bad_alloc&) {
   }
 }
 

@@ -1,14 +1,14 @@
-// What the program has used so far.
+// Resources that the process has used so far.
 #pragma once
 
 #include <cstdint>
 
 namespace sharelearn {
 
-/// CPU seconds of all its threads.
+/// CPU seconds of all threads.
 double cpu_seconds() noexcept;
 
-/// Its largest resident size.
+/// Largest resident size.
 std::int64_t peak_bytes() noexcept;
 
 }  // namespace sharelearn

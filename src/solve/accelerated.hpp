@@ -1,7 +1,8 @@
 // Accelerated proximal gradient steps (FISTA; Beck and Teboulle 2009, with the restarts of O'Donoghue and
-// Candes 2015) on rows of weights, in a metric of one value a row, and on a free part without a penalty.
+// Candes 2015) on rows of weights, in a diagonal metric with one value per row, and on a free part without a
+// penalty.
 //
-// A Problem tells what differs between solvers:
+// A Problem provides what differs between solvers:
 //
 //   std::size_t outputs()                       weights of a row
 //   double lambda(row)                          weight of the row's penalty; 0: none
@@ -25,7 +26,7 @@
 
 namespace sharelearn {
 
-/// What steps go between: weights, free part and the scores of both.
+/// A point between two steps: weights, free part and the scores of both.
 struct AcceleratedPoint {
   std::vector<double> weights, free;
   Grid<double> scores;
@@ -34,7 +35,7 @@ struct AcceleratedPoint {
 template <class Problem>
 class Accelerated {
  public:
-  /// `metric`: of each row. `curvature` (eta: the metric is eta * metric) is kept from step to step; at
+  /// `metric` has one value per row. `curvature` (eta) multiplies it and is kept from step to step; at
   /// `safe_curvature` every step is safe, whatever rounding says.
   Accelerated(Problem& problem, std::vector<double> metric, AcceleratedPoint start, double& curvature,
               double safe_curvature)
@@ -49,8 +50,8 @@ class Accelerated {
         gradient_(x_.weights.size()),
         free_gradient_(x_.free.size()) {
     const double largest = metric_.empty() ? 0 : *std::max_element(metric_.begin(), metric_.end());
-    // A column without variance has no gradient but rounding: the shortest step there is keeps it in place.
-    // Any other has the step of its own variance, however small beside the others'.
+    // The gradient of a column without variance is rounding only: the shortest step keeps it in place. Every
+    // other column has the step of its own variance, however small that is.
     for (double& value : metric_) {
       if (!(value > 0)) value = largest > 0 ? largest : 1.0;
     }
@@ -58,7 +59,7 @@ class Accelerated {
 
   const AcceleratedPoint& point() const { return x_; }
 
-  /// False if rounding leaves no step that the loss allows.
+  /// Returns false if rounding leaves no acceptable step.
   bool step() {
     extrapolate();
     y_loss_ = problem_.gradient(y_.scores, gradient_, free_gradient_);
@@ -68,12 +69,12 @@ class Accelerated {
     const double grown = restart ? 1 : 0.5 * (1 + std::sqrt(1 + 4 * momentum_ * momentum_));
     beta_ = restart ? 0 : (momentum_ - 1) / grown;
     momentum_ = grown;
-    if (restart) curvature_ *= kEasing;  // the curvature met so far may be more than what is left
+    if (restart) curvature_ *= kEasing;  // the curvature ahead may be smaller than that met so far
     return true;
   }
 
  private:
-  /// Of a loss, relative and absolute.
+  /// Rounding of a loss, relative and absolute.
   static constexpr double kRounding = 1e-13, kAbsoluteRounding = 1e-15;
   static constexpr double kEasing = 0.8;
   static constexpr int kMostDoublings = 60;
@@ -93,7 +94,7 @@ class Accelerated {
     });
   }
 
-  /// Proximal steps, the metric raised until one is safe.
+  /// Takes proximal steps and raises the curvature until a step is safe.
   bool descend() {
     proximal_step();
     for (int doubling = 0; curvature_ < safe_curvature_ && !step_is_safe(); ++doubling) {
@@ -124,8 +125,8 @@ class Accelerated {
     next_loss_ = problem_.loss(next_.scores);
   }
 
-  /// The quadratic model at y lies above the loss at next. There is room for rounding: a loss near zero is
-  /// made of margins that are rounded on the scale of 1.
+  /// Whether the quadratic model at y lies above the loss at next. The test allows for rounding: a loss near
+  /// zero is made of margins that are rounded on the scale of 1.
   bool step_is_safe() const {
     const std::size_t outputs = problem_.outputs();
     double linear = 0, quadratic = 0;

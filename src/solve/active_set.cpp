@@ -18,15 +18,16 @@ constexpr double kRoughNewton = 0.1;
 constexpr double kNewtonMargin = 0.5;
 /// The metric is kept along a path until lambda has fallen to this fraction.
 constexpr double kStaleMetric = 0.8;
-/// An objective below this part of the loss of zero scores counts as zero: it has no relative precision.
+/// An objective below this fraction of the loss at zero scores counts as zero: it has no relative precision.
 constexpr double kNothing = 1e-15;
-/// A dual norm this many tolerances above lambda leaves no hope for the gap.
+/// If a dual norm exceeds lambda by this many tolerances, the gap cannot be small enough yet.
 constexpr double kHopeless = 1000;
-/// Steps after which the metric is renewed, from then on with the coupling of the outputs: that makes a pass
-/// dearer by about the number of outputs, and pays where the diagonal blocks alone converge slowly.
+/// Steps after which the metric is renewed. From then on it includes the coupling of the outputs: a pass then
+/// costs about as many times more as there are outputs, and pays where the diagonal blocks alone converge
+/// slowly.
 constexpr Index kLeastPatience = 20;
 constexpr Index kPatienceOfOutput = 4;
-/// How far a Newton step's system is solved: to where the gap would be small enough, never further than that.
+/// How exactly a Newton step's system is solved: just enough to make the gap small enough, not more.
 double newton_accuracy(double gap, double enough) {
   return std::isfinite(gap) ? std::clamp(kNewtonMargin * enough / gap, 1e-3, kRoughNewton) : kRoughNewton;
 }
@@ -77,17 +78,19 @@ Index ActiveSetSolver::add(std::span<const std::uint32_t> rows, std::span<const 
   return size() - 1;
 }
 
-std::vector<Index> ActiveSetSolver::drop_zero_rows() {
+std::vector<Index> ActiveSetSolver::drop_zero_groups(Index width) {
   std::vector<Index> kept, slots;
   std::vector<double> weights, earlier, cost;
   for (Index j = 0; j < columns_.columns(); ++j) {
-    const auto begin = weights_.begin() + j * outputs();
-    const auto end = begin + outputs();
-    if (j >= first_ && std::all_of(begin, end, [](double w) { return w == 0; })) continue;
+    const Index group = j < first_ ? j : j - (j - first_) % width;
+    const auto group_begin = weights_.begin() + group * outputs();
+    const auto group_end = group_begin + (j < first_ ? 1 : width) * outputs();
+    if (j >= first_ && std::all_of(group_begin, group_end, [](double w) { return w == 0; })) continue;
     kept.push_back(j);
     if (j >= first_) slots.push_back(j - first_);
-    weights.insert(weights.end(), begin, end);
-    earlier.insert(earlier.end(), earlier_.begin() + j * outputs(), earlier_.begin() + (j + 1) * outputs());
+    const Index begin = j * outputs(), end = begin + outputs();
+    weights.insert(weights.end(), weights_.begin() + begin, weights_.begin() + end);
+    earlier.insert(earlier.end(), earlier_.begin() + begin, earlier_.begin() + end);
     cost.push_back(cost_[static_cast<std::size_t>(j)]);
   }
   std::vector<Index> known = kept;
@@ -161,7 +164,7 @@ bool ActiveSetSolver::has_dual(double lambda) const {
   return lambda > 0 && penalty_.has_dual();
 }
 
-/// Without weight a penalty sets nothing to zero.
+/// With lambda = 0 a penalty sets nothing to zero.
 ZeroPattern ActiveSetSolver::pattern(double lambda) const {
   return lambda > 0 ? penalty_.zero_pattern() : ZeroPattern::nothing;
 }
@@ -195,7 +198,7 @@ std::vector<double> ActiveSetSolver::slopes(double lambda) {
   return slopes;
 }
 
-/// What gaps are relative to.
+/// The value that relative gaps refer to.
 double ActiveSetSolver::magnitude(double lambda) const {
   return std::max(std::abs(objective(lambda)), kNothing * first_loss_);
 }
@@ -232,8 +235,8 @@ void ActiveSetSolver::start_at(double lambda) {
   lambda_ = lambda;
 }
 
-/// Whether to stop. Far from feasible the gap tells nothing new: its conjugate costs as much as the loss, and
-/// without a dual it costs a Newton step.
+/// Decides whether to stop. Far from a feasible dual point the gap is not computed: its conjugate costs as
+/// much as the loss, and without a dual it costs a Newton step.
 bool ActiveSetSolver::stop_test(double lambda, double tolerance, bool is_last, ActiveSetReport& report) {
   compute_gradient();
   double largest = 0;
@@ -250,7 +253,7 @@ bool ActiveSetSolver::stop_test(double lambda, double tolerance, bool is_last, A
   return report.converged || is_last;
 }
 
-/// The metric is that of a nearby lambda, and of a point not too many steps ago.
+/// Renews the metric if it belongs to a distant lambda, or to a point too many steps ago.
 void ActiveSetSolver::renew_metric_in_time(double lambda, int step) {
   if (row_update_) return;
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
@@ -264,8 +267,8 @@ void ActiveSetSolver::renew_metric_in_time(double lambda, int step) {
   }
 }
 
-/// A burst of first-order steps, Newton's step, or one to the minimiser of a model (or a cycle of row
-/// updates); each with a line search of its own.
+/// Takes one step: a burst of first-order steps, a Newton step, or a step to the minimiser of a model (with
+/// row updates: a cycle over the rows). Each has its own line search.
 void ActiveSetSolver::take_step(double lambda, double enough, StepSchedule& schedule,
                                 ActiveSetReport& report) {
   if (schedule.burst_is_due(report.steps)) {
@@ -284,7 +287,8 @@ void ActiveSetSolver::take_step(double lambda, double enough, StepSchedule& sche
 
 ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int max_steps) {
   ActiveSetReport report;
-  // What sets nothing to zero is for Newton alone; what has other kinks gets the coupling of the outputs.
+  // A penalty that sets nothing to zero needs Newton steps alone; one with other kinks gets the coupling of
+  // the outputs.
   const bool bursts = !row_update_ && penalty_.is_norm() && penalty_.zero_pattern() != ZeroPattern::other;
   StepSchedule schedule(row_update_ ? ZeroPattern::other : pattern(lambda), bursts);
   history_->clear();

@@ -1,21 +1,20 @@
 // Minimises  loss(X W + b) + lambda sum_j cost_j value(W_j)  over the columns given to it so far.
 //
-// Steps minimise a quadratic model of the loss in the metric X' D_c X of the active columns (see
-// solve/quadratic_model.hpp), which finds the support; where the penalty is smooth given its zeros, they
-// alternate with Newton steps on the weights that are not zero (solve/support_newton.hpp). Both are checked
-// on the scores, and Anderson acceleration combines the last models' minimisers. Where all this takes long,
-// runs of first-order steps come between (solve/fista_burst.hpp). A new lambda starts on the line through the
-// last two solutions. The stop is a duality gap:
+// Most steps minimise a quadratic model of the loss in the metric X' D_c X of the active columns
+// (solve/quadratic_model.hpp); they find the support. Where the penalty is smooth apart from its zeros, they
+// alternate with Newton steps on the nonzero weights (solve/support_newton.hpp). Both kinds are checked on
+// the true scores. Anderson acceleration combines the minimisers of the last models. Where all this takes
+// long, bursts of first-order steps come in between (solve/fista_burst.hpp). A new lambda starts on the line
+// through the last two solutions. The stopping rule is a duality gap:
 //
-//   dual point    u = scale * residual, the residual of the current scores and scale the largest one <= 1
-//   with
+//   dual point    u = scale * residual of the current scores; scale is the largest number <= 1 with
 //                 dual_norm(x_j' u) <= lambda cost_j for every column
 //   dual value    - sum_i loss_i*(u_i) - sum_j conjugate(x_j' u)
 //
-// A free bias asks for column sums of u that vanish; what is left of them is charged to the gap as
-// sum_c |sum_i u_ic| (1 + |b_c|), which covers every optimal bias within 1 + 2 |b_c| of zero.
-// A penalty that is no norm (l2sq) uses its conjugate; without any penalty there is no dual, and the gap is
-// an estimate, no bound: what Newton's step over all weights promises to first order.
+// An unpenalised bias requires that the column sums of u are zero. Where they are not, the gap is charged
+// sum_c |sum_i u_ic| (1 + |b_c|), which covers every optimal bias within 1 + 2 |b_c| of zero. A penalty that
+// is not a norm (l2sq) uses its conjugate. Without a penalty there is no dual: the gap is then an estimate,
+// not a bound, namely the decrease that a Newton step over all weights promises to first order.
 #pragma once
 
 #include <memory>
@@ -49,19 +48,21 @@ class ActiveSetSolver {
   /// Adds a column with zero weights; the view must outlive the solver. Returns its slot, from 0 on.
   Index add(const float* dense, double cost = 1);
   Index add(std::span<const std::uint32_t> rows, std::span<const float> values, double cost = 1);
-  /// Drops the slots whose rows are zero; returns those kept, in their new order.
-  std::vector<Index> drop_zero_rows();
+  /// Drops every group of `width` neighbouring slots whose rows are all zero: the columns of one candidate
+  /// leave together. Returns the old numbers of the slots kept, in their new order.
+  std::vector<Index> drop_zero_groups(Index width);
   Index size() const { return columns_.columns() - first_; }
   Index outputs() const { return loss_.outputs(); }
 
   /// From now on minimise() cycles over the rows with this update instead of minimising models.
   void use_row_update(std::shared_ptr<RowUpdate> update) { row_update_ = std::move(update); }
-  /// One row update of one slot, scores and residual following.
+  /// Applies one row update to one slot; scores and residual are updated, too.
   void update_slot(Index slot, double lambda) { update_row(slot + first_, lambda); }
 
   /// Goes on from the current weights until the gap over the active columns is at most tolerance * objective.
   ActiveSetReport minimise(double lambda, double tolerance, int max_steps = 500);
-  /// While there are no columns: goes on until the residuals of every output sum to zero, as far as they can.
+  /// Without columns: fits the bias until the residuals of every output sum to zero, as far as rounding
+  /// allows.
   void polish_bias();
 
   std::span<const double> row(Index slot) const;
@@ -76,9 +77,9 @@ class ActiveSetSolver {
   std::vector<double> dual_norms();
   /// The gradient of the objective, [slot][output], under a penalty that sets nothing to zero.
   std::vector<double> slopes(double lambda);
-  /// Absolute duality gap if no column anywhere has a dual norm over cost above `largest`.
+  /// Absolute duality gap, provided that no column anywhere has dual norm / cost above `largest`.
   double gap(double lambda, double largest);
-  /// The same as a part of the objective; 0 where that is 0, which no objective is below.
+  /// The gap divided by the objective; 0 if the objective is 0, since it cannot be negative.
   double relative_gap(double lambda, double largest);
   /// Recomputes the scores from the weights, so that rounding does not add up along a path.
   void refresh_scores();
@@ -124,13 +125,13 @@ class ActiveSetSolver {
   double loss_value_ = 0;
   double first_loss_ = 0;  ///< of scores that are zero
   double lambda_ = 0,
-         earlier_lambda_ = 0;    ///< of the last minimisation and of the one at another lambda before
+         earlier_lambda_ = 0;    ///< of the last minimisation, and of the last one at a different lambda
   std::vector<double> earlier_;  ///< the solution at earlier_lambda_
   double metric_lambda_ = 0;
   double damping_ = 1;
-  double last_decrease_ = 0;  ///< of the last step: tells when to look at a gap without a dual
-  double hopeful_ = 0;    ///< without a dual: half the decrease at which the gap was last computed in vain
-  bool coupled_ = false;  ///< the metric has the outputs' interactions
+  double last_decrease_ = 0;  ///< of the last step: decides when to compute a gap without a dual
+  double hopeful_ = 0;        ///< without a dual: half the decrease at the last gap that was too large
+  bool coupled_ = false;      ///< the metric includes interactions of the outputs
   std::shared_ptr<RowUpdate> row_update_;
   std::unique_ptr<HessianBlocks> metric_;
   std::unique_ptr<History> history_;

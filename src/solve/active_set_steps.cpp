@@ -1,4 +1,4 @@
-// The steps of an ActiveSetSolver: models, Newton's, and the papers' updates of rows.
+// The steps of an ActiveSetSolver: quadratic models, Newton steps, and the row updates of [DuchiSinger09].
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,17 +13,19 @@ namespace {
 
 constexpr double kSufficientDecrease = 1e-3;
 constexpr double kRounding = 1e-15;
-/// Factors of Gram matrices precondition up to columns^2 = this * rows; beyond, making them costs more than
-/// the products with X that they save.
+/// Factors of Gram matrices precondition while columns^2 <= this * rows. With more columns, computing them
+/// costs more than the products with X that they save.
 constexpr Index kWorthFactors = 300;
-/// A Newton step is halved until no kink of the penalty is in its way: near zero weights are close to theirs.
+/// A Newton step is halved at most this often to avoid the penalty's kinks: weights near zero are close to
+/// one.
 constexpr int kMostNewtonHalvings = 12;
 constexpr int kMostBiasSteps = 30;
 constexpr double kExactNewton = 1e-10;
-/// Its square is what a gap without a dual may miss, times how much more the preconditioner curves than the
-/// loss does along some direction: 1e12 is enough for tails that have nearly died away.
+/// Accuracy of a gap without a dual. It may miss the square of this number, times the largest ratio of the
+/// preconditioner's curvature to that of the loss along a direction; a ratio of 1e12 is enough for
+/// exponential tails that have nearly died away.
 constexpr double kGapAccuracy = 1e-6;
-/// Passes over a model where other steps do what it leaves undone.
+/// Passes over a model, at most, where other kinds of steps complete its work.
 constexpr int kMostShortPasses = 60;
 
 /// out = a + t b, over all rows and outputs.
@@ -52,7 +54,7 @@ double ActiveSetSolver::model_decrease(double lambda, const std::vector<double>&
   return change;
 }
 
-/// One model minimised. The combination of the last models' minimisers is tried first, then the way to this
+/// Minimises one model. Tries the combination of the last models' minimisers first, then the line to this
 /// model's minimiser, halved until the objective falls enough.
 bool ActiveSetSolver::model_step(double lambda, ActiveSetReport& report) {
   metric_->extend(columns_, threads_);
@@ -97,9 +99,10 @@ SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
                              accuracy, threads_);
 }
 
-/// Without a penalty: what Newton's step over all weights promises to first order, twice what its quadratic
-/// model does. Near the optimum that is the distance to it in an exponential tail, and twice the distance
-/// where the loss is as good as quadratic. No loss is negative.
+/// The gap without a penalty: the decrease that a Newton step over all weights promises to first order, which
+/// is twice that of its quadratic model. Near the optimum this is the distance to the optimal value in an
+/// exponential tail, and twice the distance where the loss is nearly quadratic. A loss is never negative, so
+/// the gap is at most the objective.
 double ActiveSetSolver::newton_gap(double lambda) {
   if (row_update_) refresh_metric();
   const SupportStep newton = solve_newton(lambda, kGapAccuracy);
@@ -140,7 +143,7 @@ void ActiveSetSolver::take_burst(double lambda, int steps) {
   if (move(1, to, lambda, objective(lambda))) history_->clear();
 }
 
-/// Newton's steps are judged by the gradient, since the objective is flat long before that is zero.
+/// Newton steps are judged by the gradient: the objective is flat long before the gradient is zero.
 void ActiveSetSolver::polish_bias() {
   const auto size = [&] {
     compute_gradient();
@@ -178,13 +181,13 @@ void ActiveSetSolver::set_direction(std::span<const double> to) {
   columns_.add_product(by, direction_, threads_);
 }
 
-/// Goes to `weights`, whose scores are t times the direction away, if all is finite there and the objective
-/// at most `highest`.
+/// Moves to `weights`, whose scores are t times the direction away, if everything is finite there and the
+/// objective is at most `highest`.
 bool ActiveSetSolver::move(double t, std::vector<double>& weights, double lambda, double highest) {
   add_scaled(scores_, t, direction_, trial_scores_, threads_);
   const double value = evaluate(loss_, trial_scores_, &trial_residual_, threads_);
   const double objective = value + lambda * penalty_of(weights);
-  // An infinite weight may well have a loss of zero.
+  // The weights are checked as well: infinite weights can have a loss of zero.
   if (!(objective <= highest) || !std::isfinite(objective) || !all_finite(weights)) return false;
   std::swap(weights_, weights);
   std::swap(scores_, trial_scores_);
@@ -194,8 +197,8 @@ bool ActiveSetSolver::move(double t, std::vector<double>& weights, double lambda
   return true;
 }
 
-/// Anderson's combination of the last models' minimisers, `u` the newest of them; empty where there is none
-/// yet. Weights that are zero in u stay zero.
+/// Anderson's combination of the last models' minimisers, of which `u` is the newest; empty while there are
+/// too few. Weights that are zero in u stay zero.
 std::vector<double> ActiveSetSolver::combination(const std::vector<double>& u) {
   History& history = *history_;
   std::vector<double> moved(u.size());
@@ -253,8 +256,8 @@ void ActiveSetSolver::update_rows_together(double lambda) {
   row_update_->scores_changed();
 }
 
-/// The paper's inner loop: every active row once; importance weights are taken anew after each row, or after
-/// all.
+/// The inner loop of [DuchiSinger09]: every active row once. Importance weights are recomputed after each
+/// row, or once after all rows.
 bool ActiveSetSolver::cycle(double lambda) {
   const double here = objective(lambda);
   if (row_update_->together()) {

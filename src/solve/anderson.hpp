@@ -1,5 +1,5 @@
-// Anderson acceleration: from a few steps (from, to) of a map whose fixed point is sought, the affine
-// combination of the `to`s whose residuals (to - from) nearly cancel.
+// Anderson acceleration: given a few steps (from, to) of a fixed-point iteration, the affine combination of
+// the `to`s whose residuals (to - from) nearly cancel.
 #pragma once
 
 #include <deque>
@@ -11,7 +11,8 @@ namespace sharelearn {
 class Anderson {
  public:
   explicit Anderson(std::size_t memory) : memory_(memory) {}
-  /// Forgets the oldest step beyond `memory`. `residual` is to - from, scaled as the norm should have it.
+  /// Adds a step and drops the oldest one beyond `memory`. `residual` is to - from, scaled as the norm
+  /// requires.
   void push(std::vector<double> residual);
   void clear() { residuals_.clear(); }
   std::size_t size() const { return residuals_.size(); }

@@ -7,7 +7,7 @@
 namespace sharelearn {
 namespace {
 
-/// Numbers of a gradient that are added up together: 512 KB for each partial sum.
+/// Numbers of a gradient that are summed together: 512 KB per partial sum.
 constexpr Index kNumbersAtOnce = Index{1} << 16;
 
 }  // namespace
@@ -47,7 +47,7 @@ void ColumnOperator::transposed_product(const Grid<double>& residual, std::span<
   }
 }
 
-/// Calls body(task, rows) for the runs of rows of one task.
+/// Calls body(task, rows) for each run of rows of one task.
 template <class Body>
 void TaskRows::for_tasks(RowRange rows, Body body) const {
   Index task = std::upper_bound(task_begin_.begin(), task_begin_.end(), rows.begin) - task_begin_.begin() - 1;

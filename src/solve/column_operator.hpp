@@ -16,7 +16,7 @@
 
 namespace sharelearn {
 
-/// A number of every row and output: data[c * stride + i], i counting from the first row of the block.
+/// One number per row and output: data[c * stride + i], i counting from the first row of the block.
 template <class T>
 struct RowValues {
   T* data;
@@ -24,7 +24,7 @@ struct RowValues {
   Index outputs;
 };
 
-/// A number of every column and output: data[j * stride + c].
+/// One number per column and output: data[j * stride + c].
 template <class T>
 struct ColumnValues {
   T* data;
@@ -50,9 +50,9 @@ class ColumnOperator {
   virtual ~ColumnOperator() = default;
   virtual Index rows() const = 0;
   virtual Index columns() const = 0;
-  /// Distance between two columns' weights, and sums, for scores of `outputs` columns.
+  /// Distance between the weights (or sums) of two neighbouring columns, for scores of `outputs` columns.
   virtual Index stride_of(Index outputs) const { return outputs; }
-  /// Columns come in groups of so many, which add_gradient does not take apart.
+  /// Columns come in groups of this size, which add_gradient never splits.
   virtual Index group_width() const { return 1; }
 
   /// `rows` lie within a block of kBlockRows.
@@ -68,8 +68,8 @@ class ColumnOperator {
   void transposed_product(const Grid<double>& residual, std::span<double> sums, ThreadPool& threads) const;
 };
 
-/// Tasks with rows of their own: rows [task_begin[t], task_begin[t + 1]) have the score of task t alone, so
-/// that scores are rows x 1 while weights are [column][task].
+/// Tasks with rows of their own: rows [task_begin[t], task_begin[t + 1]) have a score for task t only, so
+/// scores are rows x 1 while weights are [column][task].
 class TaskRows : public ColumnOperator {
  public:
   TaskRows(const ColumnOperator& columns, std::span<const Index> task_begin)

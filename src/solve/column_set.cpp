@@ -18,13 +18,14 @@ constexpr Index kGramFloats = Index{1} << 24;
 /// Columns that one thread transposes at a time.
 constexpr Index kTransposedColumns = 16;
 
-/// Columns of a block of rows, by rows: Gram matrices of their rows from `first` on.
+/// The columns of a block of rows, stored by rows; rows of the Gram matrix are computed from `first` on.
 struct GramBlock {
   const float* by_rows;
   Index stride, first, columns;
 };
 
-/// gram += the pair's rows of one block, from pair.rows[next] on; the block's columns are given by rows.
+/// gram += sum over the pair's rows in one block, from pair.rows[next] on; the block's columns are stored by
+/// rows.
 void add_rows_of(const ColumnSet::WeightedRows& pair, RowRange block, std::size_t& next, const GramBlock& x,
                  AlignedVector<float>& scratch, float* gram) {
   scratch.resize(to_size(kernels::kGramRows * x.stride));
@@ -84,7 +85,7 @@ void ColumnSet::keep(std::span<const Index> columns) {
   dense_ = std::move(dense);
 }
 
-/// Leaves begin at known entries; rows within one are searched for.
+/// The first entry of every leaf is known; rows within a leaf are found by binary search.
 ColumnSet::Entries ColumnSet::entries_of(const View& view, RowRange rows) const {
   const Index leaf_rows = tree_.leaf(0).size();
   const auto position = [&](Index row) {
@@ -139,7 +140,7 @@ void ColumnSet::add_gradient(RowRange rows, ColumnRange columns, RowValues<const
                              ColumnValues<double> sums) const {
   for (Index j = columns.begin; j < columns.end;) {
     double* out = sums.data + (j - columns.begin) * sums.stride;
-    Index dense = 0;  // columns in a row
+    Index dense = 0;  // consecutive dense columns
     while (j + dense < columns.end && dense_[to_size(j + dense)] != nullptr) ++dense;
     if (dense > 0) {
       kernels::add_correlations({dense_.data() + j, dense, rows.begin, rows.size()}, residual.data,
@@ -149,7 +150,7 @@ void ColumnSet::add_gradient(RowRange rows, ColumnRange columns, RowValues<const
     }
     for (Index c = 0; c < residual.outputs; ++c) {
       const double* r = residual.data + c * residual.stride - rows.begin;
-      double sum = out[c];  // one after the other, however the rows of a leaf are cut
+      double sum = out[c];  // added row by row, so the result does not depend on how a leaf is cut
       for_entries(j, rows, [&](Index i, double x) { sum += x * r[i]; });
       out[c] = sum;
     }
@@ -210,7 +211,7 @@ std::vector<double> ColumnSet::squares(std::span<const double> weight, ThreadPoo
   return sums;
 }
 
-/// Blocks of rows are transposed once for all pairs of a batch, and a pair takes its own rows of them.
+/// Every block of rows is transposed once for all pairs of a batch; each pair uses its own rows of the block.
 /// Batches bound the memory of the partial sums.
 void ColumnSet::weighted_grams(std::span<const WeightedRows> pairs, Index first, std::span<float* const> gram,
                                Index stride, ThreadPool& threads) const {
@@ -251,7 +252,7 @@ void ColumnSet::weighted_grams(std::span<const WeightedRows> pairs, Index first,
   }
 }
 
-/// Rows of all columns, by rows, `stride` floats each.
+/// Transposes rows of all columns: `stride` floats per row.
 void ColumnSet::transpose(RowRange rows, Index stride, float* out, ThreadPool& threads) const {
   constexpr Index tile = 64;
   const Index pieces = (columns() + kTransposedColumns - 1) / kTransposedColumns;

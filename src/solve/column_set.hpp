@@ -1,5 +1,5 @@
 // The columns an active-set solver works on: views of dense or sparse float columns that are held elsewhere.
-// Values are read at the rows there are, and nowhere beyond: columns need neither padding nor alignment.
+// Nothing beyond the last row is read, so columns need neither padding nor alignment.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,9 @@ class ColumnSet : public ColumnOperator {
 
   /// transposed_product() of column j alone, in this thread: `outputs` sums.
   void dots_of(Index j, const Grid<double>& residual, std::span<double> sums) const;
-  /// For every output c, over the rows: plus[c] = sum of |x_ij| times rising where x_ij > 0 and times falling
-  /// where x_ij < 0, minus[c] the other way round (the caller says which is which).
+  /// For every output c, summed over the rows: plus[c] adds |x_ij| times rising where x_ij > 0 and times
+  /// falling where x_ij < 0; minus[c] does so with rising and falling exchanged. The caller decides what they
+  /// are.
   void signed_dots_of(Index j, const Grid<double>& rising, const Grid<double>& falling,
                       std::span<double> plus, std::span<double> minus) const;
   /// max_i |x_ij|.
@@ -44,7 +45,7 @@ class ColumnSet : public ColumnOperator {
   /// sum_i x_ij^2 weight_i of every column.
   std::vector<double> squares(std::span<const double> weight, ThreadPool& threads) const;
 
-  /// Rows of a pair's Gram matrix: those that count, ascending, with their weights.
+  /// The rows that enter a pair's Gram matrix, ascending, with their weights.
   struct WeightedRows {
     std::vector<std::uint32_t> rows;
     std::vector<float> weights;
@@ -56,7 +57,7 @@ class ColumnSet : public ColumnOperator {
                       Index stride, ThreadPool& threads) const;
 
  private:
-  /// Values of all rows, or of the rows named, which ascend; start[l] is the first entry of leaf l.
+  /// Values of all rows, or of the rows listed (ascending); start[l] is the first entry of leaf l.
   struct View {
     const float* values;
     const std::uint32_t* rows = nullptr;

@@ -67,12 +67,12 @@ Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& d
 
 namespace {
 
-/// Rows times variables up to which Newton's method confirms an optimum.
+/// Newton's method confirms an optimum up to this product of rows and variables.
 constexpr double kConfirmed = 1 << 20;
 
 /// Where outputs are nearly separated, or a penalty is far less curved than its bound, the preconditioner
-/// promises far too little, so that lbfgs ends early; Newton's method knows the curvature. On small problems,
-/// and with such penalties, that is worth its price.
+/// underestimates the expected decrease, and lbfgs stops early. Newton's method uses the true curvature. On
+/// small problems, and with such penalties, this is worth its cost.
 CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options, CorrectiveState& state,
                            const CorrectiveReport& found) {
   const double size = static_cast<double>(problem.rows()) * static_cast<double>(problem.variables());

@@ -1,4 +1,4 @@
-// What the corrective solvers share.
+// Functions shared by the corrective solvers.
 #pragma once
 
 #include <vector>
@@ -17,17 +17,16 @@ Vector start(const DesignProblem& problem, CorrectiveState& state, CorrectiveRep
 /// g' H^-1 g / 2.
 double expected_decrease(const Preconditioner& preconditioner, const Vector& gradient);
 
-/// Whether to stop; keeps the report's figures of the current point.
+/// Whether to stop; updates the report's values of the current point.
 bool finished(const CorrectiveOptions& options, double first_norm, const Vector& gradient,
               CorrectiveReport& report);
 
 /// Takes the line search's step along `direction` (which becomes the step) and returns the gradient there.
-/// `trial_scores` is room for scores. Sets `stalled` where rounding lets the objective fall no more.
+/// `trial_scores` is scratch memory. Sets `stalled` if rounding allows no further decrease of the objective.
 Vector take_step(const DesignProblem& problem, const Vector& gradient, Vector& direction,
                  CorrectiveState& state, Grid<double>& trial_scores, CorrectiveReport& report, bool& stalled);
 
-/// `loosest`: how far a step may be from the Newton step, residual over gradient in the preconditioner's
-/// norm.
+/// `loosest`: largest residual of the Newton system relative to the gradient, in the preconditioner's norm.
 CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& options,
                         CorrectiveState& state, double loosest = 0.25);
 CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,

@@ -15,8 +15,8 @@
 
 namespace sharelearn {
 
-/// Where a solver stands: weights, the scores they give, the loss's residual there, and what lbfgs knows of
-/// the curvature, for the next round.
+/// State of a solver: weights, their scores, the loss's residual there, and the curvature that lbfgs keeps
+/// for the next round.
 struct CorrectiveState {
   std::vector<double> w;
   Grid<double> scores;
@@ -24,8 +24,8 @@ struct CorrectiveState {
   std::shared_ptr<const Preconditioner> preconditioner = nullptr;
 };
 
-/// Minimises from state.w on (its size must be problem.variables()); leaves weights, scores and residual in
-/// `state`.
+/// Minimises starting from state.w (whose size must be problem.variables()); leaves weights, scores and
+/// residual in `state`.
 CorrectiveReport minimise(const DesignProblem& problem, const CorrectiveOptions& options,
                           CorrectiveState& state);
 

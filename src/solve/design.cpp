@@ -8,11 +8,12 @@
 
 namespace sharelearn {
 
-/// Sums over values less `shift`: beside squares of a mean far from zero, rounding would hide the variance.
+/// Sums of value - shift: without the shift, rounding would hide the variance of a column whose mean is far
+/// from zero.
 struct Design::Moments {
   double weight = 0, shift = 0, sum = 0, squares = 0;
   double mean() const { return weight > 0 ? shift + sum / weight : 0; }
-  /// Of all weight together; 0 where nothing but rounding is left.
+  /// Variance times the total weight; 0 if only rounding is left.
   double variance() const {
     constexpr double kRounding = 1e-13;
     const double left = weight > 0 ? squares - sum * sum / weight : 0;
@@ -32,7 +33,7 @@ Design::Design(const Matrix& x, std::vector<Index> task_begin, std::span<const d
   centre(row_weights, threads);
 }
 
-/// Of the rows of each task, or of all: serial, in the order of the fixed tree.
+/// Moments over the rows of each task, or over all rows; serial, in the order of the fixed tree.
 std::vector<Design::Moments> Design::moments_of(Index j, std::span<const double> row_weights) const {
   const std::size_t groups = share_.size();
   const RowTree tree(rows());

@@ -1,14 +1,14 @@
-// The data matrix as gradient methods see it: from weights to scores, from residuals to gradients.
+// The data matrix as gradient methods use it: from weights to scores, from residuals to gradients.
 //
-// With an unpenalised bias every column is centred implicitly (x_j - mean_j): a change of variables that
-// leaves the problem as it is and makes it far better conditioned; sparse data stays sparse. `true_bias`
-// undoes it.
+// With an unpenalised bias every column is centred implicitly (x_j - mean_j). This change of variables leaves
+// the problem as it is and makes it far better conditioned, and sparse data stays sparse. `true_bias` undoes
+// it.
 //
 // Outputs come in two forms. Shared rows: every row has a score for each of the k outputs (classes, or tasks
 // that label all rows), scores are rows x k. Own rows: each row belongs to one task only and has that task's
 // score only, scores are rows x 1; rows are sorted by task. The cost of a pass is then m n instead of m n k.
 //
-// Weights are kept a column's outputs side by side: weights[a * outputs + c].
+// The weights of one column are adjacent: weights[a * outputs + c].
 #pragma once
 
 #include <span>
@@ -40,7 +40,7 @@ class Design {
   double share(Index c) const { return own_rows() ? share_[static_cast<std::size_t>(c)] : 1.0; }
 
   /// Bias of the uncentred columns, from the bias of the centred ones and all weights (columns x outputs);
-  /// and back.
+  /// centred_bias() is the inverse.
   std::vector<double> true_bias(std::span<const double> bias, std::span<const double> weights) const;
   std::vector<double> centred_bias(std::span<const double> bias, std::span<const double> weights) const;
 
@@ -76,7 +76,7 @@ class ActiveColumns {
   /// scores = offset + X weights + bias. weights: count x outputs; offset may be null; bias may be empty.
   void scores(std::span<const double> weights, std::span<const double> bias, const Grid<double>* offset,
               Grid<double>& scores, ThreadPool& threads) const;
-  /// gradient: count x outputs. Returns that of the bias, which are the residuals' sums; empty without one.
+  /// gradient: count x outputs. Returns the bias's gradient, the sums of the residuals; empty without a bias.
   std::vector<double> gradient(const Grid<double>& residual, std::span<double> gradient,
                                ThreadPool& threads) const;
 
@@ -85,8 +85,8 @@ class ActiveColumns {
   const Design& design_;
   std::vector<Index> columns_;
   std::vector<float> ones_;  ///< the bias's column
-  ColumnSet set_;            ///< the columns, and the bias's last
-  TaskRows tasks_;           ///< the same with own rows
+  ColumnSet set_;            ///< the columns, then that of the bias
+  TaskRows tasks_;           ///< the same for own rows
 };
 
 }  // namespace sharelearn

@@ -72,7 +72,7 @@ void DesignProblem::gradient(const Grid<double>& residual, std::span<double> out
   });
 }
 
-/// Local columns are passed over twice, all rows for the scores and then group by group for the gradient.
+/// Local columns need two passes: all rows for the scores, then group by group for the gradient.
 double DesignProblem::advance(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
                               Grid<double>& residual, std::span<double> gradient) const {
   const auto start = [&](RowRange rows) {
@@ -89,7 +89,7 @@ double DesignProblem::advance(const Grid<double>& from, std::span<const double> 
     DesignProblem::gradient(residual, gradient);
     return loss;
   }
-  std::vector<double> all(gradient.size() + 1);  // and the loss
+  std::vector<double> all(gradient.size() + 1);  // the gradient, then the loss
   sum_over_rows(rows(), threads_, all, [&](RowRange block, std::span<double> sums, int) {
     for (Index begin = block.begin; begin < block.end; begin += kCachedRows) {
       const RowRange range{begin, std::min(begin + kCachedRows, block.end)};

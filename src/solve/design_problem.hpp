@@ -1,9 +1,9 @@
-// The smooth problem in the weights of some columns that are at hand:
+// The smooth problem in the weights of columns that are in memory:
 //
 //   minimise over w, b   loss(X w + b) + penalty(w)
 //
-// w is [column][output], followed by the bias as one more column of ones (never penalised). Since scores are
-// linear in w, a solver may keep the scores and add what a step changes (advance()).
+// w is [column][output], followed by the bias as one more column of ones (never penalised). Scores are linear
+// in w, so a solver can keep the scores and add the change of a step (advance()).
 #pragma once
 
 #include <memory>
@@ -41,14 +41,14 @@ class DesignProblem {
   void scores(std::span<const double> w, Grid<double>& out) const;
   /// gradient = X' residual (and its column sums for the bias), without the penalty.
   void gradient(const Grid<double>& residual, std::span<double> out) const;
-  /// to = from + X v (v's bias part included); returns the loss there, and gives the loss's residual and the
+  /// to = from + X v (including v's bias part). Returns the loss there and fills the loss's residual and the
   /// gradient without the penalty. Rows are visited once, a few at a time, so that they stay in cache.
   double advance(const Grid<double>& from, std::span<const double> v, Grid<double>& to,
                  Grid<double>& residual, std::span<double> gradient) const;
   /// out = X' H X v without the penalty; `state` is what loss().hessian() gave for all rows.
   void hessian_times(const Grid<double>& state, std::span<const double> v, std::span<double> out) const;
-  /// Takes out of v what would move all scores of every row alike where that changes neither loss nor
-  /// penalty: weights would drift there without end.
+  /// Removes the part of v that moves all scores of every row alike, if it changes neither loss nor penalty:
+  /// weights would otherwise drift without bound.
   void centre(std::span<double> v) const;
   /// Penalty of w; adds its derivative to `gradient` unless that is empty.
   double add_penalty(std::span<const double> w, std::span<double> gradient) const;
@@ -72,12 +72,11 @@ class DesignProblem {
   ThreadPool& threads_;
 };
 
-/// scores = x w + bias for a matrix of feature values at hand; weights [column][output]; an empty bias is
-/// zero.
+/// scores = x w + bias for feature values in memory; weights are [column][output]; an empty bias is zero.
 void linear_scores(const Grid<float>& x, std::span<const double> weights, std::span<const double> bias,
                    Grid<double>& scores, ThreadPool& threads);
 
-/// Sum over all entries of a * b, a block at a time in fixed order.
+/// Sum over all entries of a * b, one block at a time in fixed order.
 double inner_product(const Grid<double>& a, const Grid<double>& b, ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -40,8 +40,8 @@ double penalty_of(const CompositeProblem& problem, std::span<const double> weigh
   return problem.strength * sum;
 }
 
-/// A row whose prox at the largest norm so far is zero has no larger one: cheaper to see than the norm
-/// itself.
+/// A row whose prox at the largest norm so far is zero does not have a larger norm. This test is cheaper than
+/// the norm itself.
 double largest_dual_norm(const Penalty& penalty, std::span<const double> gradient, std::size_t outputs) {
   double largest = 0;
   std::vector<double> shrunk(outputs);
@@ -54,12 +54,12 @@ double largest_dual_norm(const Penalty& penalty, std::span<const double> gradien
   return largest;
 }
 
-/// sum |gradient| * radius over the weights, each measured by its column's deviation: columns of any scale
-/// count the same, those without deviation nothing.
+/// sum |gradient| * radius over the weights. Each weight is measured by its column's deviation: columns of
+/// any scale count the same, columns without deviation do not count.
 double slack_of_weights(const Design& design, std::span<const double> weights,
                         std::span<const double> gradient) {
   const auto outputs = to_size(design.outputs());
-  double share = 0;  // with own rows the scales are those of a task, whose rows weigh so much
+  double share = 0;  // with own rows a scale is that of one task, whose rows have this total weight
   for (Index c = 0; c < design.outputs(); ++c) share = std::max(share, design.share(c));
   double sum = 0, largest = 0;
   for (std::size_t row = 0; row < weights.size() / outputs; ++row) {
@@ -72,7 +72,8 @@ double slack_of_weights(const Design& design, std::span<const double> weights,
   return sum * (1 + largest);
 }
 
-/// The bound of the header, from the loss, the gradient of every row looked at, and the bias's gradient.
+/// The bound of fista_solver.hpp, from the loss, the gradient of all rows considered, and the bias's
+/// gradient.
 double gap_of(const CompositeProblem& problem, const Values& values, std::span<const double> weights,
               std::span<const double> gradient, std::span<const double> bias,
               std::span<const double> bias_gradient) {
@@ -97,7 +98,7 @@ class Inner {
   const std::vector<double>& weights() const { return steps_.point().weights; }
   const std::vector<double>& bias() const { return steps_.point().free; }
 
-  /// What Accelerated asks for; the free part is the bias.
+  /// The interface that Accelerated requires; the free part is the bias.
   std::size_t outputs() const { return to_size(problem_.design.outputs()); }
   double lambda(std::size_t) const { return problem_.strength; }
   const Penalty& penalty() const { return problem_.penalty; }
@@ -167,7 +168,7 @@ Index Inner::run(double target, Index budget, const Monitor& monitor) {
   return done;
 }
 
-/// Rows of W that matter now: those in use and, above the strength, those whose gradient asks to come in.
+/// The working set: rows of W in use and, up to a limit, those whose dual norm exceeds the strength.
 std::vector<Index> working_set(const CompositeProblem& problem, std::span<const double> weights,
                                std::span<const double> gradient) {
   const Index columns = problem.design.columns(), outputs = problem.design.outputs();

@@ -7,10 +7,11 @@
 namespace sharelearn {
 namespace {
 
-/// The curvature of the loss that steps assume at first.
+/// The curvature of the loss that the first step assumes.
 constexpr double kFirstCurvature = 0.05;
 
-/// What Accelerated asks for; unpenalised columns are rows like the others, there is no free part.
+/// The interface that Accelerated requires. Unpenalised columns are ordinary rows with lambda 0; there is no
+/// free part.
 class ActiveRows {
  public:
   explicit ActiveRows(const FistaBurstProblem& problem)

@@ -1,9 +1,10 @@
 // Accelerated proximal gradient steps (accelerated.hpp) on the columns of an active-set solver, in the metric
 // of the columns' mean squares.
 //
-// Models of the loss are poor where it has hardly any curvature left, or where only the coupling of the
-// outputs curves: on rows that few classes are plausible for, weights of these classes may move together at
-// no cost to the loss. First-order steps do not see the difference, and each costs two products with X.
+// Quadratic models are poor where the loss has hardly any curvature left, or where only the coupling of the
+// outputs has curvature: on rows for which few classes are plausible, the weights of these classes may move
+// together at no cost to the loss. First-order steps do not have this weakness; each costs two products with
+// X.
 #pragma once
 
 #include <span>
@@ -23,8 +24,8 @@ struct FistaBurstProblem {
   ThreadPool& threads;
 };
 
-/// The weights [column][output] after at most `steps` steps from `weights`, whose scores are given; fewer if
-/// rounding leaves no step that the loss allows.
+/// The weights [column][output] after at most `steps` steps from `weights`, whose scores are given; fewer
+/// steps if rounding leaves no acceptable one.
 std::vector<double> fista_burst(const FistaBurstProblem& problem, int steps, std::span<const double> weights,
                                 const Grid<double>& scores);
 

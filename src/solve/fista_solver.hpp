@@ -12,8 +12,8 @@
 //   min F >= alpha (loss - <G, W> - radius * sum_c |sum_i r_ic|)
 //
 // over all biases within `radius` of the present one; radius is 1 + the largest bias. Without a penalty
-// (strength 0) the weights stand beside the bias in the last term, each times its column's deviation, so that
-// the bound does not depend on the columns' scales.
+// (strength 0) the last term also includes the weights, each times its column's deviation, so that the bound
+// does not depend on the columns' scales.
 #pragma once
 
 #include "sharelearn/loss/loss.hpp"
@@ -29,7 +29,7 @@ struct CompositeProblem {
   const Loss& loss;
   const Penalty& penalty;
   double strength = 0;                   ///< lambda; phi of a level of the cascade
-  const Grid<double>* offset = nullptr;  ///< scores that are there already
+  const Grid<double>* offset = nullptr;  ///< scores to which X W + 1 b is added; null: none
 };
 
 /// Zero weights and bias of the right size.
@@ -38,7 +38,7 @@ CompositePoint zero_point(const Design& design);
 FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& point,
                            const FistaOptions& options, Context& context);
 
-/// The smallest strength at which all weights stay zero, the bias being fitted.
+/// The smallest strength at which all weights stay zero while the bias is fitted.
 double largest_strength(const CompositeProblem& problem, Context& context);
 
 }  // namespace sharelearn

@@ -9,7 +9,7 @@ namespace sharelearn::corrective {
 namespace {
 
 constexpr std::size_t kMemory = 30;     // pairs kept
-constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the curvature is taken anew
+constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the curvature is recomputed
 
 /// Steps and gradient changes, and the two-loop recursion over them.
 class Memory {
@@ -43,7 +43,7 @@ class Memory {
   }
 
  private:
-  /// What the preconditioner must be multiplied with to agree with the last step's curvature.
+  /// Factor that makes the preconditioner agree with the last step's curvature.
   double scale(const Preconditioner& preconditioner) const {
     if (pairs_.empty()) return 1;
     const Pair& last = pairs_.back();
@@ -59,8 +59,9 @@ class Memory {
   std::deque<Pair> pairs_;
 };
 
-/// The round before's, taken over with the new columns if it serves, else a new one. Where the expected
-/// decrease ends a round the curvature must be that of here: an old one promises too little.
+/// The preconditioner of the previous round, extended by the new columns, where it fits; otherwise a new one.
+/// Where the expected decrease is the stopping rule, the curvature must be that of the current point: an old
+/// one underestimates the decrease.
 std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& problem,
                                                          const CorrectiveOptions& options,
                                                          const CorrectiveState& state) {
@@ -96,7 +97,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
       refresh();
       direction = memory.direction(gradient, *preconditioner);
     }
-    if (!(dot(direction, gradient) < 0)) break;  // no descent left in what the numbers can show
+    if (!(dot(direction, gradient) < 0)) break;  // no descent left above rounding
     Vector next = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     Vector change(next);
     for (std::size_t v = 0; v < change.size(); ++v) change[v] -= gradient[v];

@@ -11,7 +11,7 @@ constexpr double kFlatEnough = 0.5;   // of the first slope
 constexpr double kSufficient = 1e-4;  // Armijo's share of the promised decrease
 constexpr double kNoise = 1e-14;      // rounding of the objective, relative
 constexpr int kMostTrials = 40;
-constexpr int kSecants = 6;  // trials after which the secant is not trusted alone
+constexpr int kSecants = 6;  // after this many trials, secants alternate with bisections
 constexpr double kGrowth = 4;
 
 }  // namespace
@@ -35,8 +35,8 @@ Trial LineSearch::run(double first_value, double first_slope, CorrectivePoint& e
   Trial high{};
   Trial best = low;
   bool bracketed = false;
-  // The objective cannot fall below zero, so that a parabola that has its minimum farther than this is wrong:
-  // where the curvature vanishes, on separated rows, a whole step would lead astray.
+  // The objective cannot fall below zero, so a parabola whose minimum is farther away than this is wrong:
+  // where the curvature vanishes, on separated rows, a whole step would go too far.
   double step = std::min(1.0, 2 * first_value / std::abs(first_slope));
   for (int trials = 1;; ++trials) {
     const Trial trial = at(step, end);
@@ -58,7 +58,7 @@ Trial LineSearch::run(double first_value, double first_slope, CorrectivePoint& e
     if (bracketed) {
       const double secant = low.step - low.slope * (high.step - low.step) / (high.slope - low.slope);
       const double width = high.step - low.step;
-      // Far from a parabola the secant closes in from one side only: then every other cut is in the middle.
+      // Far from a parabola the secant closes in from one side only: then every other cut is a bisection.
       const bool by_secant = high.slope > 0 && (trials <= kSecants || trials % 2 == 0);
       step = by_secant ? std::clamp(secant, low.step + 0.1 * width, high.step - 0.1 * width)
                        : low.step + 0.5 * width;

@@ -1,6 +1,6 @@
 // Line search along a direction. The objective is convex, so its derivative along the line only rises: the
-// search brackets the root and cuts the bracket by the secant. A trial computes the gradient as well: the
-// first one nearly always serves.
+// search brackets the root and narrows the bracket by the secant. Every trial computes the gradient as well,
+// because the first trial is nearly always accepted.
 #pragma once
 
 #include "solve/corrective_solver.hpp"
@@ -15,7 +15,7 @@ struct Trial {
   double slope = 0;  ///< derivative of the objective by the step
 };
 
-/// What a trial leaves for the solver to go on from.
+/// Results of a trial from which the solver continues.
 struct CorrectivePoint {
   Grid<double>& scores;
   Grid<double>& residual;
@@ -26,9 +26,9 @@ class LineSearch {
  public:
   LineSearch(const DesignProblem& problem, const CorrectiveState& start, std::span<const double> direction);
 
-  /// Finds a step whose slope is at most half the first one's, or else the best of those tried, which may be
-  /// none: 0. Leaves the trial's scores, residual and gradient (of the objective, which must not be negative
-  /// anywhere) in `end`. `first_slope` is the derivative at step 0 (negative).
+  /// Finds a step whose slope is at most half of the first slope. If there is none, returns the best of the
+  /// steps tried, or step 0 if none is better. Leaves scores, residual and gradient (of the objective, which
+  /// must never be negative) at that step in `end`. `first_slope` is the derivative at step 0 (negative).
   Trial run(double first_value, double first_slope, CorrectivePoint& end, int& evaluations);
 
  private:

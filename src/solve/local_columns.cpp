@@ -58,7 +58,7 @@ std::span<const std::uint32_t> LocalColumns::rows_inside(const Group& group, Row
   return {first, std::lower_bound(first, last, static_cast<std::uint32_t>(rows.end))};
 }
 
-/// The scores are kept by rows while all groups add to them.
+/// Scores are stored by rows while all groups add to them.
 void LocalColumns::add_scores(RowRange rows, ColumnValues<const double> weights,
                               RowValues<double> scores) const {
   std::vector<double> sums(to_size(rows.size() * weights.stride), 0.0);

@@ -1,6 +1,6 @@
-// Columns in groups: each group is the same matrix V on some of the rows and zero on the others, as the local
-// linear pieces of [ShareBoost11], section 4.2, are. V is kept once, by rows, and a group as the list of its
-// rows, so that memory and time follow the rows that a group holds.
+// Columns in groups: every group is the same matrix V on some of the rows and zero on the other rows, like
+// the local linear pieces of [ShareBoost11], section 4.2. V is stored once, by rows, and a group as the list
+// of its rows, so memory and time are proportional to the rows that the groups hold.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class LocalColumns : public ColumnOperator {
 
   /// Appends width() columns that hold V on `rows`, which ascend.
   void add_group(std::span<const std::uint32_t> rows);
-  /// The last group takes its place.
+  /// Removes a group; the last group takes its place.
   void drop_group(Index group) {
     if (group + 1 < groups()) groups_[static_cast<std::size_t>(group)] = std::move(groups_.back());
     groups_.pop_back();
@@ -32,7 +32,7 @@ class LocalColumns : public ColumnOperator {
   Index group_width() const override { return width_; }
   Index groups() const { return static_cast<Index>(groups_.size()); }
   Index columns() const override { return groups() * width_; }
-  /// Outputs are padded with zeros, as the kernels have them.
+  /// Outputs are padded with zeros, as the kernels require.
   Index stride_of(Index outputs) const override;
 
   void add_scores(RowRange rows, ColumnValues<const double> weights, RowValues<double> scores) const override;
@@ -44,9 +44,9 @@ class LocalColumns : public ColumnOperator {
  private:
   struct Group {
     std::vector<std::uint32_t> rows;
-    std::vector<Index> start;  ///< of each block's rows in `rows`; the last entry is their number
+    std::vector<Index> start;  ///< first entry of each block in `rows`; the last value is the number of rows
   };
-  /// The group's rows among these, which lie within a block.
+  /// The group's rows within the given range, which lies inside one block.
   std::span<const std::uint32_t> rows_inside(const Group& group, RowRange rows) const;
 
   struct Values {

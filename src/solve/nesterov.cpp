@@ -1,4 +1,4 @@
-// The accelerated gradient that the paper used, with backtracking and restart.
+// The accelerated gradient method that [ShareBoost11] used, with backtracking and restart.
 #include <cmath>
 
 #include "solve/corrective_parts.hpp"

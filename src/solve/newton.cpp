@@ -1,5 +1,5 @@
-// Newton's method; its system is solved by conjugate gradients with the preconditioner, as exactly as the
-// distance to the optimum deserves. A conjugate-gradient step takes two passes over X and no exponentials.
+// Newton's method. Its system is solved by preconditioned conjugate gradients, more exactly near the optimum.
+// One conjugate-gradient step takes two passes over X and no exponentials.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +43,7 @@ Vector solve(const Hessian& hessian, const Preconditioner& preconditioner, const
     hessian.times(search, product);
     report.passes += 2;
     const double curvature = dot(search, product);
-    if (!(curvature > 0)) {  // none left in what the numbers can show: downhill is all there is to know
+    if (!(curvature > 0)) {  // no curvature above rounding: only the descent direction is known
       if (inner == 0) direction = search;
       break;
     }
@@ -73,8 +73,8 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
   report.gradient_norm = first_norm;
   for (bool stalled = false; !stalled && !report.converged && report.iterations < options.max_iterations;) {
     const Hessian hessian(problem, state);
-    // Taken anew: rows that were separated when it was taken would rule the norm in which the system is
-    // solved, once they no longer are.
+    // Recomputed in every iteration: rows that were separated at an earlier point would otherwise dominate
+    // the norm in which the system is solved, even once they are no longer separated.
     const Preconditioner preconditioner(problem, state.scores);
     const double decrease = expected_decrease(preconditioner, gradient);
     if (report.iterations == 0) first_decrease = decrease;
@@ -84,7 +84,7 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
     if (report.expected_decrease > 0) {
       gradient = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     }
-    // A step that promised less than the tolerance was the last: what is left is smaller still.
+    // A step that promised less than the tolerance is the last: the decrease that remains is smaller still.
     finished(options, first_norm, gradient, report);
   }
   return report;

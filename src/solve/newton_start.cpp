@@ -13,10 +13,10 @@ namespace {
 
 /// Floats of all Gram matrices together.
 constexpr double kMostGramFloats = 6.4e7;
-/// The problem on the working set is solved this much further than the whole one must be.
+/// The problem on the working set is solved to this fraction of the whole problem's tolerance.
 constexpr double kInnerShare = 0.3;
 constexpr int kMostRounds = 30;
-/// Columns that come in at once, at least.
+/// Columns that enter at once, at least.
 constexpr std::size_t kLeastRoom = 64;
 
 /// Grows a working set of columns and solves on it.
@@ -50,7 +50,7 @@ class ModelApproach {
   }
 
  private:
-  /// Takes in the columns outside the set whose gradient asks for it most; false if none does.
+  /// Adds the columns outside the set whose dual norms exceed the strength most; false if there are none.
   bool include_violators() {
     const Design& design = problem_.design;
     std::vector<double> gradient(to_size(design.columns() * design.outputs()));

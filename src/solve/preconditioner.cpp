@@ -11,11 +11,11 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kOwnEntries = 4 << 20;  // of the factors of all outputs together, at most
-constexpr Index kWholeColumns = 1024;   // up to here one factor for all columns
-constexpr Index kBlockColumns = 64;     // beyond, factors of this many
+constexpr Index kOwnEntries = 4 << 20;  // of all outputs' factors together, at most
+constexpr Index kWholeColumns = 1024;   // up to this many columns, one factor for all
+constexpr Index kBlockColumns = 64;     // above it, one factor for each run of this many
 constexpr Index kPanel = 16;            // columns of X' D X computed together
-constexpr double kMostGrowth = 1.25;    // columns over those at hand when D was taken
+constexpr double kMostGrowth = 1.25;    // largest ratio of columns now to columns when D was computed
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -23,7 +23,7 @@ bool has_own_factors(Index columns, Index outputs, Index own_columns) {
   return columns <= own_columns && columns * columns * outputs <= kOwnEntries;
 }
 
-/// Diagonals D, one for all outputs or one each, and the outputs' shares s.
+/// Diagonals D, one for all outputs or one per output, and the outputs' shares s.
 struct Curvature {
   Grid<float> diagonal;
   std::vector<double> share;
@@ -82,8 +82,8 @@ double total_of(std::span<const float> d, ThreadPool& threads) {
   });
 }
 
-/// X' D X of columns [first, first + count), upper triangle, and the bias as a last row and column if asked
-/// for. Columns that `known` has are copied from there.
+/// X' D X of columns [first, first + count), upper triangle; if asked for, with the bias as a last row and
+/// column. Columns that `known` contains are copied from it.
 Eigen::MatrixXd weighted_gram(const DesignProblem& problem, std::span<const float> d, Index first,
                               Index count, bool bias, const Eigen::MatrixXd* known = nullptr) {
   const Grid<float>& x = *problem.dense();
@@ -110,9 +110,9 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, std::span<const floa
   return gram;
 }
 
-/// Factor of gram + penalty, each column damped a little by its own size: columns may be of very different
-/// scales. Where rounding made it indefinite (columns that repeat each other) its diagonal alone, doubled,
-/// which still evens out the scales.
+/// Factor of gram + penalty. Every column is damped a little in proportion to its own size, because columns
+/// may have very different scales. If rounding made the matrix indefinite (columns that repeat each other),
+/// its doubled diagonal is factored instead, which still evens out the scales.
 Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index penalised, double penalty) {
   if (!gram.allFinite()) {
     throw InputError("the squares of the values are too large to compute with: scale the columns");
@@ -128,11 +128,11 @@ Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> factor(Eigen::MatrixXd gram, Index pen
   return cholesky;
 }
 
-/// A block of H^-1 and the weights of its columns, as groups leave.
+/// A block of H^-1 and the weights of its columns, while groups are removed.
 struct OpenBlock {
   Index first;              // its first column
-  Index output;             // of own factors; -1: all outputs
-  Eigen::MatrixXd inverse;  // without the groups that have left
+  Index output;             // whose factor it is; -1: shared by all outputs
+  Eigen::MatrixXd inverse;  // without the removed groups
   RowMajor w;               // [column][output], or one output
   Eigen::VectorXd share;    // of the outputs in w
 
@@ -157,25 +157,25 @@ struct OpenBlock {
 struct Preconditioner::Factors {
   struct Part {
     Index first;   // columns [first, first + size), the bias as one more
-    Index output;  // whose factor it is; -1: everybody's
+    Index output;  // whose factor it is; -1: shared by all outputs
     Eigen::MatrixXd gram;
     Eigen::LLT<Eigen::MatrixXd, Eigen::Upper> cholesky;
     Index size() const { return gram.rows(); }
   };
-  Index columns_at_first;  // when D was taken
+  Index columns_at_first;  // number of columns when D was computed
   Index columns;
-  Index own_columns;  // up to so many a factor an output
-  double penalty;     // its curvature
+  Index own_columns;  // up to this many columns, one factor per output
+  double penalty;     // curvature of the penalty
   std::shared_ptr<const Curvature> curvature;
   bool block_diagonal;
-  std::vector<Part> parts;  // of local columns: one a group, and the bias last
+  std::vector<Part> parts;  // for local columns: one per group, and the bias last
 
-  /// Whether H of `count` columns has the form that it has here.
+  /// Whether H of `count` columns has the same form as here.
   bool keeps_form(Index count) const {
     const bool own = parts.front().output >= 0;
     return own == has_own_factors(count, std::ssize(curvature->share), own_columns);
   }
-  /// The same D for `count` columns; no parts yet.
+  /// The same D for `count` columns; the parts are still missing.
   std::unique_ptr<Preconditioner> with_columns(Index count) const {
     std::unique_ptr<Preconditioner> result(new Preconditioner);
     *result->factors_ = {columns_at_first, count, own_columns, penalty, curvature, false, {}};
@@ -217,7 +217,7 @@ void Preconditioner::factor_columns(const DesignProblem& problem) {
   }
 }
 
-/// A factor a group, and the bias by itself. The first groups' are those that are known.
+/// One factor per group, and the bias by itself. The factors of the first groups come from `known`.
 void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* known) {
   const LocalColumns& x = *problem.local();
   const Index width = x.group_width();

@@ -14,12 +14,12 @@ namespace {
 constexpr std::size_t kMemory = 5;
 /// Keeps single-precision rounding from making H indefinite.
 constexpr float kRoundingRidge = 1e-6F;
-/// Second derivatives below this fraction of a row's weight do not count; nor do pairs of outputs whose
-/// derivatives sum to less than this fraction of either's own.
+/// Second derivatives below this fraction of a row's weight are ignored.
 constexpr double kNegligible = 3e-3;
-/// A column's curvature is at least this times its mean square: rows whose loss hardly curves are left out,
-/// but a column that lives on them alone must not take steps without end.
+/// A column's curvature is at least this times its mean square: rows with hardly any curvature are ignored,
+/// but a column that is nonzero on such rows only must not take unbounded steps.
 constexpr double kLeastCurvature = 0.01 * kNegligible;
+/// A pair of outputs is ignored if its derivatives sum to less than this fraction of the smaller own sum.
 constexpr double kNegligiblePair = 2e-2;
 
 /// Block coordinate descent on the model. `slope_` is the model's gradient [output][column], kept up to date.
@@ -96,7 +96,7 @@ class ModelDescent {
         most = std::max(most, curvature_[at]);
         slope(j, c) += problem_.gradient[at];
       }
-      // An output that does not curve at all (a task without rows there) must not divide by zero.
+      // An output without any curvature (a task without rows there) must not cause a division by zero.
       for (Index c = 0; c < outputs_; ++c) {
         double& h = curvature_[static_cast<std::size_t>(j * outputs_ + c)];
         h = std::max({h, 1e-9 * most, 1e-300});
@@ -163,12 +163,12 @@ class ModelDescent {
   std::deque<std::vector<double>> slopes_;
 };
 
-/// Sums over the rows of second derivatives: of those that count, and of all.
+/// Sums of second derivatives over the rows: over those kept, and over all.
 struct Mass {
   double kept, all;
 };
 
-/// Takes in the rows whose weight is above `least`.
+/// Collects the rows whose weight is above `least`.
 template <class Weight>
 Mass gather(Index rows, double least, const Weight& weight, ColumnSet::WeightedRows& out) {
   double both[2];
@@ -237,7 +237,7 @@ void HessianBlocks::reserve(Index columns) {
   const Index wanted = size_ == 0 ? columns : columns + columns / 4;
   const Index stride = (wanted + kernels::kGramPad - 1) / kernels::kGramPad * kernels::kGramPad;
   for (Pair& pair : pairs_) {
-    // One row of tiles more than columns: the kernel's last rows may overhang.
+    // One more row of tiles than columns: the kernel's last rows may extend beyond them.
     AlignedVector<float> larger(static_cast<std::size_t>((stride + 6) * stride), 0.0F);
     for (Index j = 0; j < size_; ++j) {
       std::copy_n(pair.gram.data() + j * stride_, size_, larger.data() + j * stride);
@@ -286,7 +286,7 @@ void HessianBlocks::keep(std::span<const Index> columns) {
   coupling_factor_ = std::move(kept);
   for (Pair& pair : pairs_) {
     float* h = pair.gram.data();
-    // Ascending columns: a row is read before it is overwritten.
+    // Columns ascend, so every row is read before it is overwritten.
     for (Index j = 0; j < count; ++j) {
       const float* from = h + columns[static_cast<std::size_t>(j)] * stride_;
       for (Index l = 0; l < count; ++l) h[j * stride_ + l] = from[columns[static_cast<std::size_t>(l)]];

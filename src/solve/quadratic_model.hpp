@@ -4,9 +4,9 @@
 //
 // H_cd = X' diag(second derivatives by scores c and d) X over the active columns. Rows whose derivative is
 // negligible are left out: once a model has learned, few classes are plausible for a row, and the Hessian of
-// 26 classes costs less than its diagonal blocks would. What is left out off the diagonal only makes H larger
-// (the derivatives of a row are diagonally dominant). Since only Gram matrices are needed, a pass of block
-// coordinate descent costs columns^2 * pairs whatever the number of rows.
+// 26 classes costs less than its diagonal blocks over all rows. Leaving out terms off the diagonal only makes
+// H larger (the derivatives of a row are diagonally dominant). Only Gram matrices are needed, so a pass of
+// block coordinate descent costs columns^2 * pairs, whatever the number of rows.
 #pragma once
 
 #include <span>
@@ -22,11 +22,11 @@ namespace sharelearn {
 class HessianBlocks {
  public:
   explicit HessianBlocks(Index outputs) : outputs_(outputs) {}
-  /// Takes new second derivatives: `curvature` (rows x outputs) by one score, `factor` as Loss::coupling has
-  /// it (no columns: outputs do not interact). Everything is computed again by extend().
+  /// Sets new second derivatives: `curvature` (rows x outputs) by one score, `factor` as given by
+  /// Loss::coupling (no columns: outputs do not interact). extend() then computes all matrices again.
   void reset(const Grid<double>& curvature, const Grid<double>& factor);
   bool empty() const { return pairs_.empty(); }
-  /// Computes what is missing: (rows that count) * (columns^2 - known^2) / 2 multiply-adds a pair.
+  /// Computes missing entries: (rows that count) * (columns^2 - known^2) / 2 multiply-adds per pair.
   void extend(const ColumnSet& columns, ThreadPool& threads);
   /// Keeps only the columns named, in that order.
   void keep(std::span<const Index> columns);
@@ -39,7 +39,7 @@ class HessianBlocks {
     return static_cast<double>(
         pairs_[own_[static_cast<std::size_t>(c)]].gram[static_cast<std::size_t>(j * stride_ + l)]);
   }
-  /// Smallest s (nearly) with: the outputs' block of column j <= s * its diagonal.
+  /// The smallest s (nearly) for which the outputs' block of column j <= s * its diagonal.
   double coupling_factor(Index j) const { return coupling_factor_[static_cast<std::size_t>(j)]; }
   /// slope[d * stride() ..] += H_dc[j, ..] step[c] for all c and d.
   void add_row(Index j, std::span<const double> step, double* slope) const;
@@ -64,7 +64,7 @@ class HessianBlocks {
   std::vector<std::size_t> own_;  ///< output -> its pair (c, c)
   std::vector<double> mass_;      ///< output -> sum of its curvatures
   std::vector<double> coupling_factor_;
-  mutable std::vector<kernels::Axpy> tasks_;  ///< of add_row, kept for its memory
+  mutable std::vector<kernels::Axpy> tasks_;  ///< scratch memory of add_row
 };
 
 struct ModelProblem {
@@ -81,8 +81,8 @@ struct ModelOptions {
   int max_passes = 400;
 };
 
-/// Minimises from `u` on (so that it may be warm), by block coordinate descent over the columns' rows with
-/// Anderson acceleration. Returns the passes taken.
+/// Minimises starting from `u` (which allows warm starts), by block coordinate descent over the columns' rows
+/// with Anderson acceleration. Returns the number of passes.
 int minimise_model(const ModelProblem& problem, const ModelOptions& options, std::vector<double>& u);
 
 }  // namespace sharelearn

@@ -1,5 +1,6 @@
-// Which step an ActiveSetSolver takes next. Models first find the support, then they alternate with Newton's
-// steps; where both take long, bursts of first-order steps come between, ever longer.
+// Decides which step an ActiveSetSolver takes next. Model steps first find the support, then they alternate
+// with Newton steps. Where both take long, bursts of first-order steps come in between, each longer than the
+// last.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace sharelearn {
 
 class StepSchedule {
  public:
-  /// A penalty that sets nothing to zero needs no models to find the support; one with other kinks gets no
-  /// Newton steps.
+  /// A penalty that sets nothing to zero needs no model steps to find the support. A penalty with other kinks
+  /// gets no Newton steps.
   StepSchedule(ZeroPattern pattern, bool bursts)
       : next_newton_(pattern == ZeroPattern::other     ? -1
                      : pattern == ZeroPattern::nothing ? 0
@@ -22,7 +23,7 @@ class StepSchedule {
         next_burst_(bursts ? kFirstBurst : -1) {}
 
   bool newton_is_due(int step) const { return step == next_newton_; }
-  /// A step that was not taken puts the next one off.
+  /// A Newton step that failed delays the next one.
   void newton_done(int step, bool moved) {
     wait_ = moved ? least_wait_ : 2 * wait_;
     next_newton_ = step + wait_;
@@ -37,8 +38,9 @@ class StepSchedule {
     return std::exchange(burst_, std::min(2 * burst_, kLongestBurst));
   }
 
-  /// A model's step promised `promised`, the one before it `before`. Returns whether the metric is stale:
-  /// that of a point with another curvature makes steps that are far too long, or short ones without end.
+  /// Records a model step that promised the decrease `promised`; the step before it promised `before`.
+  /// Returns whether the metric is stale: a metric from a point with another curvature makes steps that are
+  /// far too long, or very many short ones.
   bool model_done(bool moved, double promised, double before) {
     stalls_ = moved ? 0 : stalls_ + 1;
     slow_ = promised > kSlow * before ? slow_ + 1 : 0;
@@ -46,12 +48,12 @@ class StepSchedule {
     if (stale) slow_ = 0;
     return stale;
   }
-  /// Near the optimum the objective stops moving before the gap does: it is flat there.
+  /// Near the optimum the objective is flat: it stops falling before the gap does.
   bool is_stalled() const { return stalls_ == kMostStalls; }
 
  private:
   static constexpr int kMostStalls = 10;
-  /// So many steps in a row that each promise at least this fraction of what the one before did are slow.
+  /// This many steps in a row, each promising at least this fraction of the one before it, count as slow.
   static constexpr double kSlow = 0.95;
   static constexpr int kMostSlow = 3;
   static constexpr int kFirstBurst = 20, kBurstEvery = 10, kLongestBurst = 1600;

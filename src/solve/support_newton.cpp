@@ -12,10 +12,10 @@ namespace {
 
 constexpr int kMostProducts = 60;
 constexpr int kMostProductsOfDiagonal = 300;
-/// Keeps the preconditioner's blocks positive where a weight hardly curves.
+/// Keeps the preconditioner's blocks positive definite where a weight has hardly any curvature.
 constexpr double kBlockRidge = 1e-5;
-/// Curvature as a part of the preconditioner's below which a direction is flat: a loss that is saturated on
-/// all rows has derivatives of 1e-300, and a step along it would be no finite number.
+/// A direction is flat if its curvature is below this fraction of the preconditioner's. A loss that is
+/// saturated on all rows has derivatives of 1e-300; a step along such a direction would not be finite.
 constexpr double kFlat = 1e-30;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -80,7 +80,7 @@ class SupportSystem {
   int most_products() const { return point_.metric != nullptr ? kMostProducts : kMostProductsOfDiagonal; }
 
  private:
-  /// The nearest vector whose tied weights move together.
+  /// Projects v onto the vectors whose tied weights move together.
   void keep_ties(std::vector<double>& v) const {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
       const std::vector<double>& tied = rows_[j].tied;
@@ -103,7 +103,7 @@ class SupportSystem {
     return solved;
   }
 
-  /// Solves with the blocks of the single outputs.
+  /// Solves with the diagonal block of every output.
   std::vector<double> solve_blocks(const std::vector<double>& v) const {
     std::vector<double> solved(v.size(), 0.0);
     threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) {
@@ -131,7 +131,7 @@ class SupportSystem {
     return std::all_of(row.begin(), row.end(), [](double w) { return w == 0; });
   }
 
-  /// lambda times the penalty's derivatives; nothing on rows that are zero.
+  /// lambda times the penalty's derivatives; zero for rows that are zero.
   RowDerivatives penalty_of(std::size_t j) const {
     RowDerivatives row{std::vector<double>(outputs_, 0.0)};
     const bool has_kink = point_.penalty.zero_pattern() != ZeroPattern::nothing;
@@ -142,7 +142,8 @@ class SupportSystem {
     return row;
   }
 
-  /// A weight is free if it is not zero or, where whole rows go to zero, its row is not; or if nothing does.
+  /// Free weights are the nonzero ones; all weights of a nonzero row where the penalty removes whole rows;
+  /// all weights where the penalty sets nothing to zero.
   void find_free() {
     free_.assign(point_.weights.size(), 0);
     free_columns_.resize(outputs_);

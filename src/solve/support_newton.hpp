@@ -1,13 +1,14 @@
-// Newton's step on the weights that are not zero, all outputs coupled, for penalties that are smooth there.
-// Weights that a penalty ties (the largest ones of a row under l1/linf) move together: all vectors are
-// projected onto such steps.
+// Newton step on the nonzero weights, with all outputs coupled, for penalties that are smooth there. Weights
+// that a penalty ties (the largest ones of a row under l1/linf) move together: all vectors are projected onto
+// such steps.
 //
 //   (X' D X + lambda Hessian of the penalty) step = - gradient of the objective        over the free weights
 //
-// D holds the whole second derivatives of each row's loss, outputs interacting; it is applied, never stored:
-// a product costs two passes over the active columns. Conjugate gradients solve the system, preconditioned by
-// the blocks of the single outputs, whose Gram matrices the models of the solver have at hand, or by its
-// diagonal where there are so many columns that factors of their blocks would cost more than they save.
+// D holds all second derivatives of each row's loss, including interactions of outputs. It is applied, never
+// stored: a product costs two passes over the active columns. The system is solved by preconditioned
+// conjugate gradients. The preconditioner consists of the blocks of the single outputs, whose Gram matrices
+// the solver's models already hold. With so many columns that factors of the blocks would cost more than they
+// save, it is the diagonal.
 #pragma once
 
 #include <span>
@@ -25,7 +26,7 @@ struct SupportPoint {
   const Loss& loss;
   const Penalty& penalty;
   const ColumnSet& columns;
-  const HessianBlocks* metric;  ///< of all columns; null: the diagonal preconditions
+  const HessianBlocks* metric;  ///< of all columns; null: the preconditioner is the diagonal
   const Grid<double>& scores;
   std::span<const double> lambda;    ///< of each column; 0: unpenalised
   std::span<const double> gradient;  ///< of the loss, [column][output]
@@ -34,13 +35,13 @@ struct SupportPoint {
 
 struct SupportStep {
   std::vector<double> by;  ///< [column][output], zero on weights that are not free
-  /// Squared norm of what is left of the right-hand side, in the preconditioner's norm; infinite if a
-  /// direction is flat.
+  /// Squared norm of the remaining right-hand side, in the preconditioner's norm; infinite if a direction is
+  /// flat.
   double left = 0;
 };
 
 /// The step under a penalty whose zero_pattern() is not `other`, to `accuracy` of the right-hand side in the
-/// preconditioner's norm. It ends early along a direction in which nothing curves.
+/// preconditioner's norm. It stops early along a direction without curvature.
 SupportStep support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -7,13 +7,14 @@
 namespace sharelearn::text {
 namespace {
 
-/// Capitals [first, last], every `every`-th: the small letter is `shift` further.
+/// Capitals [first, last] in steps of `every`. The lower-case letter has the code of the capital plus
+/// `shift`.
 struct Capitals {
   std::uint32_t first, last, every;
   std::int32_t shift;
 };
 
-/// Ascending, so that one search finds the range.
+/// In ascending order, so that a single search finds the range.
 constexpr std::array kCapitals{
     Capitals{0xC0, 0xD6, 1, 32},     Capitals{0xD8, 0xDE, 1, 32},     Capitals{0x100, 0x12E, 2, 1},
     Capitals{0x130, 0x130, 1, -199}, Capitals{0x132, 0x136, 2, 1},    Capitals{0x139, 0x147, 2, 1},
@@ -32,8 +33,8 @@ struct Range {
   std::uint32_t first, last;
 };
 
-/// What is no letter beyond ASCII: control characters and signs of Latin-1, general punctuation, currencies,
-/// arrows to dingbats, and the punctuation of Chinese and Japanese.
+/// Characters beyond ASCII that are not letters: control characters and signs of Latin-1, general
+/// punctuation, currencies, arrows to dingbats, and the punctuation of Chinese and Japanese.
 constexpr std::array kSigns{Range{0x80, 0xA9},     Range{0xAB, 0xB4},     Range{0xB6, 0xB9},
                             Range{0xBB, 0xBF},     Range{0xD7, 0xD7},     Range{0xF7, 0xF7},
                             Range{0x2000, 0x206F}, Range{0x20A0, 0x20CF}, Range{0x2190, 0x2BFF},
@@ -52,7 +53,7 @@ std::uint32_t to_lower(std::uint32_t code) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(code) + at->shift);
 }
 
-/// The number of a character of two to four bytes; 0 where the bytes are no UTF-8.
+/// The code point of a character of two to four bytes; 0 if the bytes are not valid UTF-8.
 std::uint32_t decode(std::string_view text, std::size_t length) {
   if (length < 2 || text.size() < length) return 0;
   std::uint32_t code = static_cast<unsigned char>(text[0]) & (0xFFU >> (length + 1));
@@ -89,7 +90,8 @@ Character take_character(std::string_view& rest) {
   }
   rest.remove_prefix(length);
   std::uint32_t lower = to_lower(code);
-  if (lower < 0x80) return {true, std::string(1, static_cast<char>(lower))};  // the i of I with a dot
+  // Capital I with a dot has the ASCII letter i as its lower case.
+  if (lower < 0x80) return {true, std::string(1, static_cast<char>(lower))};
   return {range_of(kSigns, code) == kSigns.end(), encode(lower)};
 }
 

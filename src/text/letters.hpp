@@ -1,5 +1,6 @@
-// Characters of UTF-8 beyond ASCII, as far as words need them: which are letters, and their lower case. The
-// tables hold Latin (with Vietnamese), Greek and Cyrillic; other scripts are letters without case.
+// Characters of UTF-8 beyond ASCII, as far as the word splitter needs them: which are letters, and their
+// lower case. The tables cover Latin (with Vietnamese), Greek and Cyrillic; characters of other scripts are
+// letters without case.
 #pragma once
 
 #include <string>
@@ -12,8 +13,8 @@ struct Character {
   std::string lower;  ///< in lower case, UTF-8
 };
 
-/// Takes the character with which `rest` begins, one beyond ASCII, off it. A byte that is no UTF-8 is a
-/// letter that stays as it is (mail is not always UTF-8).
+/// Removes and returns the first character of `rest`, which must be beyond ASCII. A byte that is not valid
+/// UTF-8 counts as a letter and is kept as it is (mail is not always UTF-8).
 Character take_character(std::string_view& rest);
 
 }  // namespace sharelearn::text

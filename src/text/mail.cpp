@@ -1,4 +1,4 @@
-// Mails taken apart: headers, MIME parts, dates.
+// Parses mails: headers, MIME parts, dates.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-constexpr int kDeepestParts = 16;  // nesting of multipart that is followed
+constexpr int kDeepestParts = 16;  // deepest nesting of multipart that is read
 
 using Headers = std::map<std::string, std::string>;
 
@@ -27,7 +27,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// Takes the next line off `rest`, without its end.
+/// Removes and returns the next line of `rest`, without its line end.
 std::string_view take_line(std::string_view& rest) {
   const std::size_t end = std::min(rest.find('\n'), rest.size());
   std::string_view line = rest.substr(0, end);
@@ -40,7 +40,7 @@ bool is_field_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c > 32 && c < 127; });
 }
 
-/// Takes the header off; folded lines are joined, repeated fields appended.
+/// Removes and returns the headers. Folded lines are joined; values of repeated fields are appended.
 Headers take_headers(std::string_view& rest) {
   Headers headers;
   std::string last;
@@ -61,7 +61,7 @@ Headers take_headers(std::string_view& rest) {
       if (!field.empty()) field += ' ';
       field += trim(line.substr(colon + 1));
     } else {
-      break;  // no header: the body begins here
+      break;  // not a header: the body begins here
     }
     rest = ahead;
   }
@@ -112,27 +112,27 @@ std::string decode_base64(std::string_view text) {
   return out;
 }
 
-/// =?charset?Q?...?= and =?charset?B?...?= in a header (RFC 2047).
+/// =?charset?Q?...?= and =?charset?B?...?= in a header (RFC 2047). Linear: where no "?=" follows, there are
+/// no further encoded words.
 std::string decode_header(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
+  for (;;) {
     const std::size_t begin = text.find("=?");
-    out += text.substr(0, begin);
-    if (begin == std::string_view::npos) break;
-    text.remove_prefix(begin);
-    const std::size_t charset = text.find('?', 2);
-    const std::size_t end = charset == std::string_view::npos ? charset : text.find("?=", charset + 3);
-    if (end == std::string_view::npos || charset + 2 >= text.size() || text[charset + 2] != '?') {
-      out += text.substr(0, 2);
-      text.remove_prefix(2);
+    const std::size_t charset = begin == std::string_view::npos ? begin : text.find('?', begin + 2);
+    if (charset == std::string_view::npos) return out.append(text);
+    if (charset + 2 >= text.size() || text[charset + 2] != '?') {
+      out += text.substr(0, begin + 2);
+      text.remove_prefix(begin + 2);
       continue;
     }
+    const std::size_t end = text.find("?=", charset + 3);
+    if (end == std::string_view::npos) return out.append(text);
     const std::string_view body = text.substr(charset + 3, end - charset - 3);
+    out += text.substr(0, begin);
     out += std::tolower(static_cast<unsigned char>(text[charset + 1])) == 'b' ? decode_base64(body)
                                                                               : decode_quoted(body, true);
     text.remove_prefix(end + 2);
   }
-  return out;
 }
 
 /// The value of `name=` in a header such as Content-Type.
@@ -195,7 +195,7 @@ void append_text(const Headers& headers, std::string_view body, int depth, std::
     append_text(inner, body, depth + 1, out);
     return;
   }
-  if (!kind.empty() && !kind.starts_with("text/")) return;  // pictures, programs
+  if (!kind.empty() && !kind.starts_with("text/")) return;  // images, programs
   const std::string encoding = lower(trim(field("content-transfer-encoding")));
   std::string text = encoding == "base64"             ? decode_base64(body)
                      : encoding == "quoted-printable" ? decode_quoted(body, false)
@@ -216,7 +216,7 @@ std::int64_t days_from_civil(std::int64_t year, int month, int day) {
 std::vector<std::string> date_words(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : text) {
-    if (c == '(') break;  // a comment: the name of the zone
+    if (c == '(') break;  // a comment with the name of the time zone
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' || c == ':') {
       words.back() += c;
     } else if (!words.back().empty()) {
@@ -242,7 +242,7 @@ int month_of(const std::string& word) {
   return 0;
 }
 
-/// Seconds east of Greenwich.
+/// Offset of the time zone in seconds, positive east of Greenwich.
 int zone_of(const std::string& word) {
   int digits = 0;
   if (word.size() == 5 && (word[0] == '+' || word[0] == '-') && number(word.substr(1), digits)) {

@@ -29,7 +29,8 @@ std::vector<std::string> distinct_words(std::string_view text, const WordOptions
   return words;
 }
 
-/// ".Work.Projects" of Maildir++ is Work/Projects; cur and new are no folders of their own.
+/// The Maildir++ folder ".Work.Projects" is the class Work/Projects; cur and new are not folders of their
+/// own.
 std::string class_of_folder(const fs::path& below) {
   std::string name;
   for (const fs::path& part : below) {
@@ -66,7 +67,7 @@ Document make_document(const std::string& path, std::string folder, std::string_
 
 void add_file(const fs::path& file, const fs::path& root, const WordOptions& options,
               std::vector<Document>& out) {
-  if (fs::file_size(file) == 0) return;  // such as the mark of a Maildir++ folder
+  if (fs::file_size(file) == 0) return;  // for example the marker file of a Maildir++ folder
   const std::vector<char> bytes = read_bytes(file.string(), kLargestDocument);
   const std::string_view raw(bytes.data(), bytes.size());
   const fs::path below = file.lexically_relative(root);
@@ -81,8 +82,8 @@ void add_file(const fs::path& file, const fs::path& root, const WordOptions& opt
   }
 }
 
-/// The files of a folder and those below it. In a maildir documents are in cur and new: what else lies there
-/// belongs to the mail server.
+/// The files in a folder and below it. In a maildir only cur and new hold documents; other files belong to
+/// the mail server.
 void add_files(const fs::path& folder, bool in_maildir, std::vector<fs::path>& files) {
   in_maildir = in_maildir || (fs::is_directory(folder / "cur") && fs::is_directory(folder / "new"));
   const fs::path name = folder.filename();

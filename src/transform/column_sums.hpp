@@ -1,5 +1,5 @@
-// Weighted sums over the rows of one column: what means, deviations and counts are made of. Serial: columns
-// run in parallel.
+// Weighted sums over the rows of one column, for means, deviations and counts. They are serial: callers run
+// columns in parallel.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace sharelearn {
 
-/// Weights of rows, 1 each where none are given: a row of weight 3 counts as three copies of it.
+/// Weights of rows; 1 each if none are given. A row of weight 3 counts as three copies.
 class RowWeights {
  public:
-  /// Throws InputError unless there are none, or one per row, none negative and one positive.
+  /// Throws InputError unless there are no weights, or one per row, none negative and at least one positive.
   RowWeights(std::span<const double> weights, Index rows);
   double operator[](std::size_t row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   double total() const;
@@ -22,8 +22,8 @@ class RowWeights {
   Index rows_;
 };
 
-/// Calls add(row, value, sums) for the entries of column j (of a sparse column: those stored) in the order of
-/// the tree.
+/// Calls add(row, value, sums) for the entries of column j (for a sparse column, the stored entries) in the
+/// order of the tree.
 template <class Add>
 void sum_column(DenseView x, Index j, std::span<double> out, const Add& add) {
   const float* values = x.column(j);

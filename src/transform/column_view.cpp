@@ -34,7 +34,7 @@ void ColumnView::column(Index j, RowRange rows, float* out) const {
 }
 
 void ColumnView::gather(RowRange rows, float* out) const {
-  // Columns at a time: their rows and the output's lines stay in the first cache.
+  // Columns at a time: their rows and the cache lines of the output stay in the first-level cache.
   constexpr Index kStrip = 16;
   std::vector<float> strip(static_cast<std::size_t>(kStrip * rows.size()));
   for (Index first = 0; first < cols(); first += kStrip) {
@@ -50,7 +50,7 @@ void ColumnView::gather(RowRange rows, float* out) const {
 bool ColumnView::is_constant(Index j) const {
   const bool sparse = raw_->is_sparse();
   const auto values = sparse ? raw_->sparse().column_values(j) : raw_->dense().column_span(j);
-  // A sparse column that is not full has zeros, too.
+  // A sparse column with fewer entries than rows also has zeros.
   const bool has_zeros = std::ssize(values) < rows();
   const float first = values.empty() || has_zeros ? 0.0F : scaling_->apply(values.front(), j);
   return std::all_of(values.begin(), values.end(), [&](float v) { return scaling_->apply(v, j) == first; });

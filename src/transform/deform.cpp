@@ -12,8 +12,8 @@ namespace {
 constexpr Index kRowsAtOnce = 64;
 constexpr double kReferenceSide = 28;
 
-/// A square matrix that smooths one axis: row y holds the Gaussian's weights around y. What falls off the
-/// border is lost, as if the noise were zero outside.
+/// A square matrix that smooths along one axis: row y holds the Gaussian's weights around y. Weights beyond
+/// the border are dropped, as if the noise were zero outside.
 std::vector<float> smoothing_matrix(Index side, double sigma) {
   std::vector<float> weights(static_cast<std::size_t>(side * side), 0.0f);
   const auto reach = static_cast<Index>(std::ceil(4 * sigma));
@@ -30,7 +30,7 @@ std::vector<float> smoothing_matrix(Index side, double sigma) {
   return weights;
 }
 
-/// One thread's means to deform images of one shape.
+/// Deforms images of one shape; one per thread.
 class Deformer {
  public:
   Deformer(const ImageShape& shape, const DeformOptions& options, float background)
@@ -101,7 +101,7 @@ class Deformer {
     }
   }
 
-  /// Bilinear.
+  /// Bilinear interpolation.
   float sample(const float* image, float y, float x) const {
     const float floor_y = std::floor(y), floor_x = std::floor(x);
     const auto row = static_cast<Index>(floor_y), column = static_cast<Index>(floor_x);
@@ -129,7 +129,7 @@ float smallest(DenseView x) {
   return least;
 }
 
-/// Labels, tasks and weights of the originals, once a copy.
+/// Labels, tasks and weights of the originals, repeated for each copy.
 Dataset repeated(const Dataset& data, Index times) {
   Dataset result;
   result.column_names = data.column_names;

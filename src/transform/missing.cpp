@@ -9,17 +9,17 @@
 namespace sharelearn {
 namespace {
 
-/// Of the weight: less is what rounding leaves where every value is missing.
+/// Share of the total weight. A smaller remainder is rounding error where every value is missing.
 constexpr double kLeastShare = 1e-12;
 
 bool is_nan(float value) {
   return std::isnan(value);
 }
 
-/// Over the rows that have a value. Zeros that are not stored are values.
+/// Mean over the rows that have a value. Zeros that are not stored are values.
 template <class AnyMatrix>
 float mean_of(const AnyMatrix& x, Index j, const RowWeights& weights, double total) {
-  double sums[2] = {};  // of the values, and of the weights of missing ones
+  double sums[2] = {};  // weighted values, weights of missing values
   sum_column(x, j, sums, [&](std::size_t row, float value, std::span<double> to) {
     if (std::isnan(value)) {
       to[1] += weights[row];
@@ -59,7 +59,7 @@ void fill(DenseMatrix& x, std::span<const float> fills, ThreadPool& threads) {
   });
 }
 
-/// What is filled with 0 is no longer stored.
+/// Entries filled with 0 are removed from the stored ones.
 void fill(SparseMatrix& x, std::span<const float> fills) {
   std::size_t kept = 0;
   for (std::size_t j = 0; j < static_cast<std::size_t>(x.cols); ++j) {

@@ -13,7 +13,7 @@ std::size_t class_at(std::span<const std::int32_t> class_of_row, std::size_t row
   return static_cast<std::size_t>(class_of_row[row]);
 }
 
-/// joint ln(joint / (one * other)), 0 where nothing is joint.
+/// joint ln(joint / (one * other)); 0 if `joint` is 0.
 double term(double joint, double one, double other) {
   return joint > 0 ? joint * std::log(joint / (one * other)) : 0.0;
 }

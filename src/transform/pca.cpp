@@ -1,4 +1,4 @@
-// Covariance in double precision, a block of rows at a time, then Eigen's self-adjoint solver.
+// The covariance in double precision, one block of rows at a time, then Eigen's self-adjoint solver.
 #include "sharelearn/transform/pca.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,8 @@ std::vector<double> means_of(const ColumnView& x, const RowWeights& weights, dou
   return mean;
 }
 
-/// A block of rows, centred, packed twice: by kTileLeft columns at a time, weighted, and by kTileRight.
+/// A centred block of rows, packed twice: weighted, in panels of kTileLeft columns; and in panels of
+/// kTileRight columns.
 struct CentredBlock {
   CentredBlock(Index columns)
       : left(static_cast<std::size_t>(tiles_of(columns, kTileLeft) * kTileLeft * kBlockRows)),
@@ -66,7 +67,7 @@ struct CentredBlock {
   AlignedVector<double> left, right;
 };
 
-/// The tiles at and above the diagonal, a row of tiles after the other: about d^2 / 2 numbers.
+/// The tiles on and above the diagonal, one row of tiles after another: about d^2 / 2 numbers.
 class UpperTiles {
  public:
   explicit UpperTiles(Index columns) : columns_(columns), start_{0} {
@@ -77,7 +78,7 @@ class UpperTiles {
   Index rows() const { return tiles_of(columns_, kTileLeft); }
   std::size_t size() const { return static_cast<std::size_t>(start_.back()); }
   Index first_column(Index tile_row) const { return tile_row * kTileLeft / kTileRight * kTileRight; }
-  /// Where the entry of matrix row `tile_row` * kTileLeft + a in its column is.
+  /// Position of the entry in matrix row `tile_row` * kTileLeft + a and matrix column `column`.
   std::size_t at(Index tile_row, Index a, Index column) const {
     const Index first = first_column(tile_row);
     return static_cast<std::size_t>(start_[static_cast<std::size_t>(tile_row)] + a * (columns_ - first) +
@@ -103,7 +104,8 @@ void add_tile_row(const CentredBlock& block, const UpperTiles& tiles, Index tile
   }
 }
 
-/// Upper triangle of the covariance matrix. Blocks of rows one after the other, tiles in parallel.
+/// Upper triangle of the covariance matrix. Blocks of rows are processed one after another, tiles in
+/// parallel.
 Eigen::MatrixXd covariance(const ColumnView& x, const std::vector<double>& mean, const RowWeights& weights,
                            double total, ThreadPool& threads) {
   const Index d = x.cols();
@@ -123,7 +125,8 @@ Eigen::MatrixXd covariance(const ColumnView& x, const std::vector<double>& mean,
   return upper;
 }
 
-/// The sign of an eigenvector is free; the entry of largest magnitude (the first of equals) is made positive.
+/// The sign of an eigenvector is arbitrary. The entry of largest magnitude (the first of equal ones) is made
+/// positive.
 double sign_of(const Eigen::VectorXd& direction) {
   Index at = 0;
   direction.cwiseAbs().maxCoeff(&at);

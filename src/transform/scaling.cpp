@@ -17,7 +17,7 @@ struct Map {
   double factor = 0;
 };
 
-/// Rows of weight 0 are as good as absent.
+/// Rows of weight 0 are ignored.
 Map minmax_dense(std::span<const float> values, const RowWeights& weights) {
   float low = std::numeric_limits<float>::infinity(), high = -low;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -41,7 +41,7 @@ Map minmax_sparse(const SparseMatrix& x, Index j, const RowWeights& weights) {
   return {0, largest == 0 ? 0 : 1 / largest};
 }
 
-/// Zeros that are not stored enter the squares all at once.
+/// The zeros that are not stored are added to the squares in one step.
 Map standard(const Matrix& x, Index j, const RowWeights& weights, double total) {
   const double mean = sum_over_entries(x, j, weights, [](double v) { return v; }) / total;
   const auto square = [&](double v) { return (v - mean) * (v - mean); };
@@ -51,7 +51,7 @@ Map standard(const Matrix& x, Index j, const RowWeights& weights, double total) 
     squares += std::max(total - stored, 0.0) * mean * mean;
   }
   const double deviation = std::sqrt(squares / total);
-  // A deviation at the level of rounding is that of a constant.
+  // A deviation of the size of rounding errors is that of a constant column.
   const bool constant = deviation <= 1e-12 * std::abs(mean);
   return {x.is_sparse() ? 0 : mean, constant ? 0 : 1 / deviation};
 }

@@ -1,4 +1,4 @@
-// Eigenvalues of a symmetric matrix: one place that compiles Eigen's solver.
+// Eigenvalues of a symmetric matrix: the only place that compiles Eigen's solver.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,7 +7,7 @@ namespace sharelearn {
 
 struct EigenPairs {
   Eigen::VectorXd values;   ///< largest first
-  Eigen::MatrixXd vectors;  ///< one a column, of length 1
+  Eigen::MatrixXd vectors;  ///< one per column, of length 1
 };
 
 /// Reads the lower triangle. Throws Failure, naming `what`, if the iteration does not converge.

@@ -28,9 +28,8 @@ TEST(Bounds, norm_adds_the_largest_magnitude_of_each_column) {
   EXPECT_EQ(rounds_sufficient(5.0, 0.3), 334.0);
 }
 
-/// Columns of -1 and 1 of which the first ten follow the class a little, and a competing W* that uses the
-/// first four: the rounds that Theorem 2 asks for are fewer than the columns, and its epsilon less than what
-/// W* gains.
+/// Columns of -1 and 1. The first ten depend on the class a little; a competing W* uses the first four.
+/// Theorem 2 asks for fewer rounds than there are columns, and its epsilon is less than the gain of W*.
 TEST(Bounds, shareboost_keeps_the_promise_of_theorem_2) {
   constexpr Index kRows = 400, kColumns = 60, kClasses = 3, kUsed = 4;
   Random random(5);
@@ -65,13 +64,13 @@ TEST(Bounds, shareboost_keeps_the_promise_of_theorem_2) {
     const auto rounds = static_cast<std::size_t>(rounds_sufficient(linf1_norm(weights, kClasses), epsilon));
     ASSERT_LT(rounds, static_cast<std::size_t>(kColumns));
     ASSERT_LT(of_competitor + epsilon, at_zero) << "the promise must say something";
-    const std::size_t last = result.stages.size() - 1;  // fewer rounds: nothing is left to gain
+    const std::size_t last = result.stages.size() - 1;  // fewer rounds if nothing is left to gain
     EXPECT_LE(result.stages[std::min(rounds, last)].report.loss, of_competitor + epsilon);
   }
 }
 
-/// Section 6 of [ShareBoost11], first example: of x = [bin(y), 2 log2(k) e^y] the shared bits suffice, and
-/// their loss is at most that of c W(s), whose scores of the true class exceed the others by 2c.
+/// Section 6 of [ShareBoost11], first example: for x = [bin(y), 2 log2(k) e^y] the shared bits suffice. Their
+/// loss is at most that of c W(s), where the score of the true class exceeds all others by 2c.
 TEST(Bounds, shareboost_takes_the_shared_bits_of_section_6) {
   constexpr Index kClasses = 8, kBits = 3;
   const auto [x, label] = test::BinaryCode(kBits, 1);

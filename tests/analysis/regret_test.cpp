@@ -1,5 +1,5 @@
-// The regrets against an account of their own: losses written out with Eigen from the weights of every step,
-// comparators by the slow solver of the tests.
+// The regrets, compared with an independent computation: losses written out with Eigen from the weights of
+// every step, comparators by the slow solver of the tests.
 #include "sharelearn/analysis/regret.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using testing::SlowLevel;
 constexpr double kSharp = 4e-3;  // smoothing of the slow solver's hinge
 constexpr double kGamma = 0.8;
 
-/// Scores (rows x k) of one level as it stands.
+/// Scores (rows x k) of one level in its present state.
 Eigen::MatrixXd scores_of(const OnlineCascade& cascade, const Eigen::MatrixXd& x, Index level) {
   Eigen::MatrixXd scores(x.rows(), cascade.outputs());
   const auto bias = cascade.bias(level);
@@ -30,13 +30,14 @@ Eigen::MatrixXd scores_of(const OnlineCascade& cascade, const Eigen::MatrixXd& x
   return scores;
 }
 
-/// All rows of one run: what each level was charged for and the scores (rows x k) above it.
+/// All rows of one run: the loss and penalty charged to each level, and the scores (rows x k) of the levels
+/// above it.
 struct Account {
   std::vector<double> suffered;
   std::vector<Eigen::MatrixXd> above;
 };
 
-/// One step a row: classes and shared tasks only.
+/// One step per row: for classes and shared tasks only.
 Account account_of(const MultiOutputData& data, const CascadeOptions& options) {
   const SlowLevel exact(data, options.loss, 1e-9);
   OnlineSource source(data);
@@ -57,7 +58,7 @@ Account account_of(const MultiOutputData& data, const CascadeOptions& options) {
   return out;
 }
 
-/// Objectives of the comparators a step: on the batch cascade, and on what stood above the online level.
+/// Objectives per step of the comparators: on the batch cascade, and on the scores above the online level.
 struct Comparators {
   std::vector<double> of_cascade, of_level;
 };
@@ -104,19 +105,19 @@ void expect_the_account(const MultiOutputData& data, JointLoss loss) {
   EXPECT_GT(std::abs(points[0].of_cascade[2] - points[0].of_level[2]), 8e-3) << "the two must be told apart";
 }
 
-TEST(regret, of_logistic_classes_is_that_of_an_account_of_its_own) {
+TEST(regret, of_logistic_classes_equals_an_independent_computation) {
   expect_the_account(testing::random_classes({.rows = 40, .columns = 4}, 1), JointLoss::multiclass_logistic);
 }
 
-TEST(regret, of_hinge_classes_is_that_of_an_account_of_its_own) {
+TEST(regret, of_hinge_classes_equals_an_independent_computation) {
   expect_the_account(testing::random_classes({.rows = 40, .columns = 4}, 2), JointLoss::multiclass_hinge);
 }
 
-TEST(regret, of_tasks_on_shared_rows_is_that_of_an_account_of_its_own) {
+TEST(regret, of_tasks_on_shared_rows_equals_an_independent_computation) {
   expect_the_account(testing::random_tasks({.rows = 40, .columns = 4}, false, 3), JointLoss::multitask_hinge);
 }
 
-TEST(regret, of_tasks_with_own_rows_is_that_of_shared_rows_when_all_tasks_see_the_same_rows) {
+TEST(regret, of_tasks_with_per_task_rows_equals_that_of_shared_rows_when_all_tasks_see_the_same_rows) {
   ThreadPool threads(1);
   Context context{threads};
   const MultiOutputData shared = testing::random_tasks({.rows = 40, .columns = 5}, false, 4);

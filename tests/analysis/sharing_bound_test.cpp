@@ -11,7 +11,8 @@
 namespace sharelearn {
 namespace {
 
-/// The first synthetic set of the paper: the class is the number (x1 x2 x3 x4), the rest is noise.
+/// The first synthetic set of the paper: the class is the binary number (x1 x2 x3 x4), the other columns are
+/// noise.
 struct First {
   Random random{4};
   std::vector<std::uint32_t> feature;
@@ -80,7 +81,7 @@ TEST(SharingBound, a_competitor_with_loss_pays_for_it) {
     meter.observe(learner.model(), {feature, value}, learner.model().find_class(label));
     learner.learn({feature, value}, label);
   }
-  // First occurrences cost nothing; then a scores 0.5 and b 0: losses 0.5 and 1.5.
+  // First occurrences cost nothing. Then a scores 0.5 and b 0: losses 0.5 and 1.5.
   const MistakeBound bound = meter.result(learner.model());
   EXPECT_DOUBLE_EQ(bound.loss, 2);
   EXPECT_DOUBLE_EQ(bound.complexity, 16 * 0.0625);

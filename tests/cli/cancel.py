@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ctrl-C while a model is learned: what was learned so far is kept and says so; nothing is written where nothing was learned.
+"""Ctrl-C while a model is learned: the model learned so far is kept and reported; nothing is written if nothing was learned.
 
     cancel.py SHARELEARN
 """
@@ -32,7 +32,7 @@ def interrupted(program, folder, arguments, seconds):
 
 
 def check_partial(program, folder):
-    for seconds in (1, 4, 16):  # how long the first round takes is the machine's affair
+    for seconds in (1, 4, 16):  # the time of the first round depends on the machine
         code, message = interrupted(program, folder, ["jointboost", "data.svm", "--rounds", "100000"], seconds)
         if code == 0:
             break

@@ -1,4 +1,4 @@
-"""A predictor of its own, written from docs/model-json.md: scores and probabilities from `describe --json` alone.
+"""An independent predictor, written from docs/model-json.md: scores and probabilities from `describe --json` alone.
 
 Numbers are Python's (double precision); where the document says float32, `single` rounds.
 """
@@ -289,7 +289,7 @@ def xxh64(data):
 
 
 def id_of(ids, key):
-    """The id of a column's number or name; None for one that the model has not met."""
+    """The id of a column's number or name; None if the model has never seen it."""
     shift = 1 if ids["bias"] else 0
     if ids["hash_bits"]:
         data = key.encode() if isinstance(key, str) else key.to_bytes(8, "little")
@@ -336,7 +336,7 @@ def mapped(map_, x, p):
 
 
 def kernel(model, a, b):
-    """Of two vectors as {id: value}."""
+    """Kernel value of two vectors given as {id: value}."""
     of = model["kernel"]
     if of["kind"] == "polynomial":
         return (math.fsum(v * b.get(i, 0.0) for i, v in a.items()) + of["offset"]) ** of["degree"]

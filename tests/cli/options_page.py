@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/options.md is what `sharelearn options` prints: options_page.py SHARELEARN SOURCE_DIR"""
+"""Checks that docs/options.md equals the output of `sharelearn options`: options_page.py SHARELEARN SOURCE_DIR"""
 import pathlib
 import subprocess
 import sys

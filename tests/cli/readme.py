@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's program is the first example, and its commands run as printed: readme.py SHARELEARN SOURCE_DIR"""
+"""Checks that the README's program is the first example and that its commands run as printed: readme.py SHARELEARN SOURCE_DIR"""
 import pathlib
 import re
 import subprocess

@@ -28,7 +28,7 @@ def compare(what, expected, found, relative):
     if len(expected) != len(found):
         raise AssertionError(f"{what}: {len(found)} rows, expected {len(expected)}")
     for i, (row, own) in enumerate(zip(expected, found)):
-        largest = max(1e-3, *(abs(number) for number in row))  # scores of a row cancel out against each other
+        largest = max(1e-3, *(abs(number) for number in row))  # terms cancel, so errors are relative to the row's largest score
         for c, (a, b) in enumerate(zip(row, own, strict=True)):
             if not math.isclose(a, b, rel_tol=relative, abs_tol=relative * largest):
                 raise AssertionError(f"{what}, row {i + 1}, output {c + 1}: recomputed {b!r}, the program says {a!r}")
@@ -51,7 +51,7 @@ def check(program, folder, name, entry, into):
 
 
 def check_stages(program, folder, model_file, entry, relative, levels):
-    """Every stage's weights: the current one gives the same scores, each level those of predict --levels."""
+    """Checks the weights of every stage: the current stage gives the same scores, each level those of predict --levels."""
     model = json.loads(run(program, "describe", model_file, "--json", "--stages"))
     data = folder / entry["data"]
     reading = [a for a in entry["reading"] if a in ("--missing", "mean")]

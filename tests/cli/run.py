@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Runs the program on small inputs and compares what it does with what a case says.
+"""Runs the program on small inputs and compares its behaviour with the expectations of test cases.
 
     run.py SHARELEARN CASES.json [NAME]
 
-CASES.json holds {"files": {name: text}, "cases": [case, ...]}; each case runs in a folder of its own that holds the files.
-A byte that is no UTF-8 stands as "\\udcXX".
+CASES.json holds {"files": {name: text}, "cases": [case, ...]}; each case runs in a separate folder that holds the files.
+A byte that is not valid UTF-8 is written as "\\udcXX".
 A case is {"name": ..., "steps": [step, ...]} or has the keys of its only step:
 
     run       list of arguments; "{data}" is the folder examples/data
     stdin     text given to the program
-    onto      file that standard output goes to; it is then not looked at
+    onto      file that standard output goes to; the output is then not checked
     exit      expected exit code, 0 unless given
     stdout    the whole output, or null for any
     has       list of texts that standard output must hold
     lacks     list of texts that standard output must not hold
+    order     list of texts that standard output must hold one after the other
     error     list of texts that standard error must hold
     json      {file: {path: value}}: a path such as "rounds.0.features"; a value, or {"min": a, "max": b}
     exists    list of files that must be there
@@ -57,6 +58,16 @@ def check_files(folder, step, problems):
         problems.append(f"{step['same']} differ")
 
 
+def check_order(text, parts, problems):
+    at = 0
+    for part in parts:
+        at = text.find(part, at)
+        if at < 0:
+            problems.append(f"standard output lacks {part!r}, or has it too early")
+            return
+        at += len(part)
+
+
 def run_step(program, data, folder, step):
     arguments = [argument.replace("{data}", data) for argument in step["run"]]
     with open(step["onto"], "w") if "onto" in step else contextlib.nullcontext(subprocess.PIPE) as onto:
@@ -70,6 +81,7 @@ def run_step(program, data, folder, step):
         problems.append(f"standard output differs from {step['stdout']!r}")
     problems += [f"standard output lacks {text!r}" for text in step.get("has", []) if text not in done.stdout]
     problems += [f"standard output holds {text!r}" for text in step.get("lacks", []) if text in done.stdout]
+    check_order(done.stdout, step.get("order", []), problems)
     problems += [f"standard error lacks {text!r}" for text in step.get("error", []) if text not in done.stderr]
     if not problems:
         check_json(folder, step.get("json", {}), problems)

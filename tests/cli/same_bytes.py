@@ -62,7 +62,7 @@ def cases():
 
 
 def values_of(generator, row, classes, columns):
-    """Every class has columns of its own, with noise, so that there is something to learn and nothing separates."""
+    """Every class has columns of its own, with noise, so that there is something to learn but the classes are not separable."""
     return [generator.gauss(1.0 if j % classes == row % classes else 0.0, 1.0) for j in range(columns)]
 
 

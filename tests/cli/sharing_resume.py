@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kills `sharelearn fit sharing --follow --checkpoint` at random moments and compares what it goes on to predict
-with an uninterrupted run; then sends it Ctrl-C while it waits for input.
+"""Kills `sharelearn fit sharing --follow --checkpoint` at random moments and compares the predictions of the
+resumed runs with an uninterrupted run; then sends it Ctrl-C while it waits for input.
 
     sharing_resume.py SHARELEARN [--kills 50] [--hypotheses hybrid]
 """
@@ -15,7 +15,7 @@ import time
 
 
 def write_stream(path, rows, seed):
-    """Rows of words by name; classes appear all along."""
+    """Rows of named words; new classes appear throughout."""
     rng = random.Random(seed)
     with open(path, "w", encoding="utf-8") as out:
         for t in range(rows):
@@ -28,7 +28,7 @@ def write_stream(path, rows, seed):
 
 
 def interrupt(program, folder):
-    """Ctrl-C while more input is waited for: what was learned is written as at the end of the input."""
+    """Ctrl-C while the program waits for input: the model is written as at the end of the input."""
     model, checkpoint = os.path.join(folder, "m"), os.path.join(folder, "c")
     process = subprocess.Popen([program, "fit", "sharing", "-", "--follow", "-o", model, "--checkpoint", checkpoint],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -83,7 +83,7 @@ def main():
                 text, message = out.read(), err.read()
             found = re.search(r"after line (\d+)", message)
             first = int(found.group(1)) if found else 0
-            lines = text.split("\n")[:-1]  # a line cut off by the kill is no prediction
+            lines = text.split("\n")[:-1]  # a line truncated by the kill is not a prediction
             assert whole[first:first + len(lines)] == lines, f"different predictions after line {first}"
             return first, len(lines)
 
@@ -92,7 +92,7 @@ def main():
             first, _ = resumed(rng.random() * duration * 0.8)
             restarts += first > 0
             if first == args.rows:
-                os.remove(checkpoint)  # it got through: start over
+                os.remove(checkpoint)  # the run was not interrupted: start over
         assert args.kills < 10 or restarts > args.kills // 4, f"only {restarts} runs were resumed: give more --rows"
         first, lines = resumed(None)
         assert first + lines == args.rows

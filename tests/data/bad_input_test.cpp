@@ -1,5 +1,5 @@
-// Every kind of bad data gets an InputError that says where and what; nothing crashes on cut or damaged
-// files.
+// Every kind of bad data gives an InputError with position and reason. Nothing crashes on truncated or
+// damaged files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ using test::zip;
 struct Bad {
   const char* name;     ///< of the test
   std::string content;  ///< of the file
-  const char* where;    ///< what follows the file name in the message, as ":2:5:"
+  const char* where;    ///< the text after the file name in the message, as ":2:5:"
   const char* what;     ///< a part of the message
   ReadOptions options = {};
 };
@@ -148,8 +148,9 @@ std::vector<Bad> bad_csv() {
       {"negative_weight", "1,2,a\n3,-1,b\n", ":2:3:", "expected a weight of at least 0", weight},
       {"weight_of_text", "1,2,a\n3,x,b\n", ":2:3:", "expected a weight", weight},
       {"weight_missing", "1,2,a\n3,,b\n", ":2:3:", "expected a weight", weight},
-      {"bad_cell_in_the_first_row", "1,N/A,x\n3,4,y\n",
-       ":1:3:", "expected a number in column 1 (counted from 0), found 'N/A' (numbers beside it"},
+      {"bad_cell_in_the_first_row", "1,N/A,x\n3,4,y\n", ":1:3:",
+       "expected a number in column 1 (counted from 0), found 'N/A'; use `ignore-columns` 1, or "
+       "`label-column` 1 if it is the label (this line holds numbers"},
       {"bad_cell_in_the_first_row_of_values", "0x10,2,1\n3,4,2\n", ":1:1:", "found '0x10'"},
       {"carriage_returns_alone", "1,2,a\r3,4,b\r", "", "carriage return alone"},
       {"labels_of_their_own", "1,2,a\n3,4,b\n", "", "leave `labels` y.npy out", {.labels_file = "y.npy"}},
@@ -286,7 +287,8 @@ TEST(bad_data, names_labels_that_do_not_match) {
   }
 }
 
-// Cut at every length and with bytes changed at random: data or InputError, never anything else.
+// Truncated at every length, and with bytes changed at random: the result is data or an InputError, nothing
+// else.
 class damaged_data : public testing::TestWithParam<std::string> {};
 
 TEST_P(damaged_data, is_read_or_refused_but_never_harmful) {

@@ -94,12 +94,12 @@ TEST(Classes, numbers_are_ordered_as_numbers) {
   EXPECT_EQ(classes.of_row, (std::vector<std::int32_t>{2, 1, 0, 2}));
 }
 
-TEST(Classes, text_is_ordered_as_text_as_soon_as_one_label_is_no_number) {
+TEST(Classes, labels_are_ordered_as_text_as_soon_as_one_is_not_a_number) {
   const Classes classes = classes_of(with_labels({"10", "9", "b"}, {0, 1, 2}));
   EXPECT_EQ(classes.names, (std::vector<std::string>{"10", "9", "b"}));
 }
 
-TEST(Classes, labels_that_no_row_has_are_no_classes) {
+TEST(Classes, labels_that_no_row_has_are_not_classes) {
   EXPECT_EQ(classes_of(with_labels({"a", "b", "c"}, {0, 2})).names, (std::vector<std::string>{"a", "c"}));
 }
 
@@ -132,7 +132,7 @@ TEST(Tasks, comma_lists_name_the_positive_tasks) {
   EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{1, -1, 1, -1, 1, -1, -1, -1, -1}));
 }
 
-TEST(Tasks, rows_of_their_own_leave_the_other_tasks_unlabelled) {
+TEST(Tasks, per_task_rows_leave_the_other_tasks_unlabelled) {
   Dataset data = with_labels({"0", "1"}, {0, 1, 1});
   data.task = {{"b", "a"}, {0, 1, 0}};
   const Tasks tasks = tasks_of(data);
@@ -166,12 +166,13 @@ TEST(Tasks, a_model_remembers_which_label_is_positive) {
 
 TEST(Tasks, a_label_met_later_completes_the_pair_or_is_refused) {
   const std::vector<std::string> known{"a"};
-  const TaskLabels ones = tasks_of(with_tasks({"1"}, {0})).labels;  // one value alone: positive
+  const TaskLabels ones = tasks_of(with_tasks({"1"}, {0})).labels;  // a single value is positive
   EXPECT_EQ(ones.negative, "");
   const TaskLabels both = tasks_of(with_tasks({"-1"}, {0}), &known, ones).labels;
   EXPECT_EQ(both.negative, "-1");
   EXPECT_EQ(both.positive, "1");
-  EXPECT_THROW(tasks_of(with_tasks({"2"}, {0}), &known, ones), InputError);  // then 1 would be negative
+  // With 2 as the positive label, 1 would have to be negative.
+  EXPECT_THROW(tasks_of(with_tasks({"2"}, {0}), &known, ones), InputError);
 }
 
 TEST(Tasks, lists_name_the_tasks_a_model_does_not_know) {
@@ -181,7 +182,7 @@ TEST(Tasks, lists_name_the_tasks_a_model_does_not_know) {
   EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{1, -1, -1, -1}));
 }
 
-TEST(Tasks, rows_of_their_own_of_unknown_tasks_have_no_sign_and_are_named) {
+TEST(Tasks, per_task_rows_of_unknown_tasks_have_no_sign_and_are_named) {
   const std::vector<std::string> known{"a"};
   Dataset data = with_tasks({"1", "-1"}, {0, 1, 1});
   data.task = {{"b", "a", "10"}, {0, 1, 2}};
@@ -189,7 +190,7 @@ TEST(Tasks, rows_of_their_own_of_unknown_tasks_have_no_sign_and_are_named) {
   EXPECT_EQ(tasks.unknown, (std::vector<std::string>{"10", "b"}));
   EXPECT_EQ(tasks.sign, (std::vector<std::int8_t>{0, -1, 0}));
   data.task.id = {0, 0, 2};
-  EXPECT_THROW(tasks_of(data, &known), InputError);  // nothing is left to judge
+  EXPECT_THROW(tasks_of(data, &known), InputError);  // no row is left to evaluate
   data.task.id = {1, 1, -1};
   EXPECT_THROW(tasks_of(data, &known), InputError);
 }
@@ -230,7 +231,7 @@ TEST(Weights, a_negative_weight_is_an_error_that_names_the_row) {
   EXPECT_THROW(normalised_weights(data), InputError);
 }
 
-TEST(Values, a_label_that_is_no_number_is_an_error) {
+TEST(Values, a_label_that_is_not_a_number_is_an_error) {
   EXPECT_THROW(values_of(with_labels({"1", "x"}, {0, 1})), InputError);
   EXPECT_EQ(values_of(with_labels({"1.5", "-2"}, {1, 0})), (std::vector<double>{-2, 1.5}));
 }

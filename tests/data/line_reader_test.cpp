@@ -58,7 +58,7 @@ TEST(line_reader, numbers_names_as_they_come_and_sorts_the_row) {
   EXPECT_EQ(reader.names(), (std::vector<std::string>{"buy", "now", "http://x", "zero", "hello"}));
 }
 
-TEST(line_reader, passes_over_new_names_where_they_are_fixed) {
+TEST(line_reader, skips_new_names_where_names_are_fixed) {
   LineReader reader(
       {.ids = FeatureIds::names, .label_required = false, .names = {"a", "b"}, .new_names = false});
   LineExample example;

@@ -74,7 +74,7 @@ std::string gzip_of(const std::string& text) {
   return bytes;
 }
 
-/// A pipe that gets its bytes piece by piece, each when the one before was surely read.
+/// A pipe that gets its bytes piece by piece, each after the previous piece was surely read.
 class Pipe {
  public:
   explicit Pipe(std::vector<std::string> pieces) {

@@ -40,7 +40,8 @@ TEST(Matrix, sparse_and_dense_select_the_same_rows_repeated_ones_too) {
 }
 
 TEST(Matrix, borrowed_values_are_read_where_they_are_and_never_written) {
-  const std::vector<float> values{1, 2, 3, -1, 4, 5, 6, -1, 7, 8, 9};  // three columns of three, four apart
+  const std::vector<float> values{1, 2,  3, -1, 4, 5,
+                                  6, -1, 7, 8,  9};  // three columns of three values, stride four
   Matrix x = Matrix::borrow({values.data(), 3, 3, 4});
   EXPECT_TRUE(x.is_borrowed());
   EXPECT_EQ(x.rows(), 3);

@@ -13,7 +13,7 @@
 namespace sharelearn {
 namespace {
 
-/// The parsed number and how many characters it took; -1 where there is none.
+/// The parsed number and its length in characters; -1 if there is no number.
 std::pair<float, int> parse(const std::string& text) {
   const std::string padded = text + std::string(text::kTextPadding, '\n');
   float value = 0;
@@ -21,7 +21,7 @@ std::pair<float, int> parse(const std::string& text) {
   return {value, end == nullptr ? -1 : static_cast<int>(end - padded.c_str())};
 }
 
-/// The C library in the C locale as the independent judge: to double, then to float.
+/// The C library in the C locale as an independent reference: to double, then to float.
 float expected(const std::string& text) {
   return static_cast<float>(std::strtod(text.c_str(), nullptr));
 }

@@ -58,7 +58,7 @@ TEST(read_csv, takes_a_line_of_the_names_that_are_expected_for_a_header) {
   EXPECT_THROW(read_text("id,0\n1,2\n3,4\n", {.columns = 2, .labels_required = false}), InputError);
 }
 
-TEST(read_csv, takes_text_labels_for_no_header) {
+TEST(read_csv, does_not_take_text_labels_for_a_header) {
   EXPECT_EQ(read_text("1,2,cat\n3,4,dog\n").rows(), 2);
 }
 

@@ -80,7 +80,7 @@ TEST(read_svmlight, fills_missing_values_with_zero_or_the_columns_mean) {
   const std::string text = "1 1:nan 2:4\n2 1:6\n1 2:nan\n";
   EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::zero}).x.sparse().value,
             (std::vector<float>{6, 4}));
-  // Unwritten zeros count: column 1 holds 6 and 0, column 2 holds 4 and 0.
+  // Zeros that are not written count: column 1 holds 6 and 0, column 2 holds 4 and 0.
   EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::mean}).x.sparse().value,
             (std::vector<float>{3, 6, 4, 2}));
 }
@@ -92,7 +92,7 @@ TEST(read_svmlight, unpacks_gzip_of_several_members) {
   EXPECT_EQ(read_dataset(folder.file("a.gz", packed), {}, threads).rows(), 2);
 }
 
-/// Rows of random length over several chunks; the same matrix by simple means.
+/// Rows of random length over several chunks, and the same matrix built in a simple way.
 struct Random_file {
   std::string text;
   std::vector<std::vector<std::pair<int, float>>> rows;
@@ -129,7 +129,7 @@ void expect_equal(const SparseMatrix& x, const Random_file& file) {
 
 class read_svmlight_large : public testing::TestWithParam<int> {};
 
-// Few columns are sorted within a chunk, many are not.
+// A chunk with few columns is sorted; with many columns it is not.
 TEST_P(read_svmlight_large, round_trips_and_is_the_same_for_any_number_of_threads) {
   const Random_file file = make_file(20000, GetParam(), 3);
   ASSERT_GT(file.text.size(), std::size_t{3} << 20);

@@ -1,4 +1,4 @@
-// Files for tests: in a folder of their own that goes with the test.
+// Files for tests, in a temporary folder that is deleted with the test.
 #pragma once
 
 #include <zlib.h>
@@ -48,7 +48,7 @@ inline std::string gzipped(std::string_view text) {
   return out;
 }
 
-/// Big-endian, as IDX wants it.
+/// Big-endian, as in IDX.
 inline std::string big_endian(std::uint32_t value) {
   return {static_cast<char>(value >> 24), static_cast<char>(value >> 16), static_cast<char>(value >> 8),
           static_cast<char>(value)};
@@ -79,7 +79,8 @@ inline std::string zip(const std::vector<std::pair<std::string, std::string>>& m
   std::string out, directory;
   for (const auto& [name, content] : members) {
     const std::string gzip = gzipped(content);
-    const std::string data = packed ? gzip.substr(10, gzip.size() - 18) : content;  // without head and tail
+    // Without gzip header and trailer.
+    const std::string data = packed ? gzip.substr(10, gzip.size() - 18) : content;
     const auto checksum = crc32_z(0, reinterpret_cast<const Bytef*>(content.data()), content.size());
     const std::string about = little(packed ? 8 : 0, 2) + little(0, 4) + little(checksum, 4) +
                               little(data.size(), 4) + little(content.size(), 4) + little(name.size(), 2);

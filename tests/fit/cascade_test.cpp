@@ -77,7 +77,7 @@ TEST(fit_cascade, increments_add_up_to_the_scores_of_the_model) {
   Preprocessing preprocessing;
   preprocessing.columns = 3;
   const auto model = model_of_increments(levels, {"a", "b"}, OutputKind::classes, preprocessing);
-  EXPECT_EQ(model->features.size(), 2U);  // nothing uses column 1
+  EXPECT_EQ(model->features.size(), 2U);  // no level uses column 1
   EXPECT_EQ(model->stages[0].features, 2);
   Dataset rows;
   DenseMatrix x(1, 3);
@@ -118,7 +118,8 @@ TEST(fit_cascade, a_run_that_is_cancelled_later_gives_the_levels_so_far) {
   EXPECT_EQ(*fitted.report.end.stop, "cancelled");
 }
 
-// A node of height 1 does not tie its leaves: the penalty is lambda |.|_1, one level of a cascade of mix 1.
+// A node of height 1 does not couple its leaves: the penalty is lambda |.|_1, one level of a cascade with mix
+// 1.
 TEST(fit_treelasso, a_tree_of_height_1_is_the_lasso) {
   ThreadPool threads(1);
   const Dataset train = task_rows(80, 4, 7);

@@ -1,4 +1,4 @@
-// Small data sets of classes and of tasks with rows of their own.
+// Small data sets of classes and of tasks with per-task rows.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline DenseMatrix normal_columns(Index rows, Index columns, Random& random) {
   return x;
 }
 
-/// Three classes by the sum of the first two columns, with noise.
+/// Three classes, given by the sum of the first two columns with noise.
 inline Dataset class_rows(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);
   Dataset data;
@@ -31,7 +31,7 @@ inline Dataset class_rows(Index rows, Index columns, std::uint64_t seed) {
   return data;
 }
 
-/// Tasks a and b, each with rows of its own in turns, told by column 0 and by column 1.
+/// Tasks a and b with per-task rows, alternating. Column 0 determines the label of a, column 1 that of b.
 inline Dataset task_rows(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);
   Dataset data;

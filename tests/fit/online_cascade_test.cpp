@@ -48,7 +48,7 @@ OnlineOutline outline_by_rows(const Dataset& data, bool multiclass) {
   return outline;
 }
 
-// Rows one at a time, without knowing how many columns will come, are rows at hand.
+// Rows given one at a time, with the number of columns unknown, give the same model as rows in memory.
 TEST(fit_online_cascade, a_stream_gives_the_model_of_the_rows_at_hand) {
   ThreadPool threads(1);
   for (const bool multiclass : {true, false}) {

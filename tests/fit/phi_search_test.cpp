@@ -50,7 +50,7 @@ TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
   EXPECT_THROW(cross_validate_phi(data, {.levels = 2}, {}, 3, context), InputError);
 }
 
-// Cancelled while it runs: no trial is chosen from a part of them.
+// A cancelled search must not choose from only a part of its trials.
 TEST(phi_search, a_cancelled_search_chooses_nothing) {
   class AfterTwo : public Monitor {
    public:

@@ -24,7 +24,7 @@ struct Stream {
   std::vector<std::string> y;
 };
 
-/// Later classes appear later; values are small multiples of 1/4, which text keeps exactly.
+/// Later classes appear later. Values are small multiples of 1/4, which text represents exactly.
 Stream make_stream(std::uint64_t seed) {
   Random random(seed);
   Stream stream;
@@ -108,7 +108,7 @@ std::vector<Case> cases() {
           {{.hypotheses = "a: c0 c1 c2\nb: c2 c3\n", .map = "difference"}, sets}};
 }
 
-TEST(OnlineSharing, predicts_what_the_plain_algorithm_predicts_through_every_door) {
+TEST(OnlineSharing, predicts_what_the_plain_algorithm_predicts_through_every_interface) {
   const Stream stream = make_stream(1);
   ThreadPool threads(1);
   for (const Case& c : cases()) {
@@ -257,7 +257,7 @@ TEST(OnlineSharing, reports_the_bound_against_a_competitor_and_the_error_on_a_te
   const Fitted fitted = online.finish(&rows, threads);
   const nlohmann::json& bound = fitted.report.extra["bound"];
   EXPECT_GE(bound["mistakes_at_most"].get<double>(), static_cast<double>(online.model().mistakes));
-  double longest = 0;  // |phi|^2 of own sets is |x|^2
+  double longest = 0;  // |phi|^2 of a class's own set is |x|^2
   for (const Vector& x : stream.x) {
     double length = 0;
     for (const double v : x) length += v * v;

@@ -16,7 +16,7 @@ int label(const Dataset& data, Index row) {
   return std::stoi(data.label.names[static_cast<std::size_t>(data.label.id[static_cast<std::size_t>(row)])]);
 }
 
-/// The number that four columns from `first` on spell, +1 being 1.
+/// The binary number in four columns from `first` on; +1 stands for 1.
 int nibble(const Dataset& data, Index row, Index first) {
   int number = 0;
   for (Index b = 0; b < 4; ++b) number = 2 * number + (data.x.dense()(row, first + b) > 0 ? 1 : 0);

@@ -9,7 +9,7 @@
 namespace sharelearn {
 namespace {
 
-TEST(task_tree, shape_has_a_leaf_a_task_and_parents_above_their_children) {
+TEST(task_tree, shape_has_one_leaf_per_task_and_parents_above_their_children) {
   for (const Index tasks : {1, 2, 7, 100}) {
     const TaskTreeShape shape = task_tree_shape(tasks);
     EXPECT_EQ(shape.nodes(), 2 * tasks - 1);
@@ -29,7 +29,7 @@ TEST(task_tree, features_of_a_task_s_path_and_no_others_tell_its_labels) {
     for (Index v = task; v >= 0; v = shape.parent[static_cast<std::size_t>(v)])
       on_path[static_cast<std::size_t>(v)] = 1;
     for (Index j = 0; j < 9; ++j) {
-      double mean = 0;  // of x y; deviation 1 / sqrt(6000)
+      double mean = 0;  // mean of x y; its deviation is 1 / sqrt(6000)
       for (Index i = task; i < data.rows(); i += 4) {
         mean += data.x.dense()(i, j) * (data.label.id[static_cast<std::size_t>(i)] == 0 ? 1 : -1) / 6000.0;
       }

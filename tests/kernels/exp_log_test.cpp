@@ -1,4 +1,4 @@
-// exp and log against the C library's, computed in long double.
+// exp and log, compared with those of the C library in long double.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/exp_log_test.cpp"
 #include <hwy/foreach_target.h>

@@ -1,4 +1,4 @@
-// Runs the same work with each instruction set whose results must be the same bits.
+// Runs the same computation with each instruction set; all results must have the same bits.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 
 namespace sharelearn {
 
-/// Memory that ends where reading or writing beyond it is a fault, on no particular alignment.
+/// Memory with a guard page at its end, so that any access beyond it is a fault. It has no particular
+/// alignment.
 template <class T>
 class Guarded {
  public:
@@ -51,7 +52,7 @@ class Guarded {
   T* data_;
 };
 
-/// False, with the message of why, where the processor does not have the instructions.
+/// False, with a message why, if the processor lacks the instructions.
 inline bool limited_to(const std::string& name, std::string& why) {
   try {
     limit_instructions(name);
@@ -72,7 +73,7 @@ class InstructionSets : public testing::Test {
   }
   void TearDown() override { limit_instructions("best"); }
 
-  /// `work` must give the same bits with both; returns what it gave.
+  /// `work` must give the same bits with both instruction sets. Returns its result.
   static std::vector<double> same_bits(const std::function<std::vector<double>()>& work) {
     limit_instructions("avx2");
     const std::vector<double> narrow = work();

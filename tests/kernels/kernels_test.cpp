@@ -1,5 +1,5 @@
-// Every kernel with AVX2 and with AVX-512: the same bits, those of the definition up to rounding, and nothing
-// read or written beyond the rows given (their memory ends at a guard page).
+// Every kernel with AVX2 and with AVX-512: the same bits, equal to the definition up to rounding, and no read
+// or write beyond the given rows (their memory ends at a guard page).
 #include "kernels/kernels.hpp"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 using kernels::Block;
 
-/// Every number of rows up to 100, and some that take several blocks.
+/// Every number of rows up to 100, and some numbers that need several blocks.
 std::vector<Index> row_counts() {
   std::vector<Index> counts;
   for (Index rows = 1; rows <= 100; ++rows) counts.push_back(rows);

@@ -1,4 +1,4 @@
-// The baselines of [ShareBoost11] against searches written out by hand.
+// The baselines of [ShareBoost11], compared with exhaustive searches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct Labelled {
   std::vector<double> weights;
 };
 
-/// Error of the best shared stump over every set of classes, every stump; the search JointBoost shortens.
+/// Error of the best shared stump over all sets of classes and all stumps, the exhaustive search that
+/// JointBoost avoids.
 double exhaustive_error(const Labelled& data, const StumpPool& pool) {
   const Index m = data.x.rows(), k = data.classes.count();
   double least = 1e300;
@@ -169,8 +170,8 @@ TEST(OneVsRest, each_class_meets_the_optimality_conditions_of_its_own_problem) {
   }
 }
 
-/// The next feature of class c by the definition: the largest gradient of its own binary problem at the
-/// stage's weights.
+/// The next feature of class c by the definition: the largest gradient of the class's own binary problem at
+/// the weights of the stage.
 Index next_by_definition(const Labelled& data, const OneVsRestResult& result, const OneVsRestStage& stage,
                          std::size_t c) {
   std::vector<double> gradient(static_cast<std::size_t>(data.x.cols()), 0.0);

@@ -1,4 +1,4 @@
-// Small joint problems and a slow, independent solver of a level of the cascade.
+// Small joint problems, and a slow, independent solver for one level of the cascade.
 #pragma once
 
 #include <Eigen/Dense>
@@ -34,7 +34,8 @@ struct Sizes {
   Index outputs = 3;
 };
 
-/// Columns of different scales and means, a third of the entries zero; labels depend on the first columns.
+/// Columns of different scales and means, with one third of the entries zero. Labels depend on the first
+/// columns.
 inline DenseMatrix random_columns(const Sizes& sizes, Random& random) {
   DenseMatrix x(sizes.rows, sizes.columns);
   for (Index j = 0; j < sizes.columns; ++j) {
@@ -87,8 +88,8 @@ inline MultiOutputData random_tasks(const Sizes& sizes, bool own_rows, std::uint
   return data;
 }
 
-/// The level's problem, written out with Eigen and solved by plain proximal gradient steps of fixed length.
-/// Own rows: a row's score is the one of its task.
+/// The problem of a level, written out with Eigen and solved by plain proximal gradient steps of fixed
+/// length. With per-task rows, a row has only the score of its task.
 class SlowLevel {
  public:
   SlowLevel(const MultiOutputData& data, JointLoss loss, double mu)
@@ -113,7 +114,7 @@ class SlowLevel {
     return row_loss(i, scores, unused);
   }
 
-  /// The smallest objective found, from `offset` scores.
+  /// The smallest objective found, starting from the scores `offset`.
   double minimum(const Eigen::MatrixXd& offset, double phi, double mix, bool bias, int steps) const {
     const Index columns = x_.cols(), k = offset.cols();
     Eigen::MatrixXd w = Eigen::MatrixXd::Zero(columns, k), derivative;
@@ -124,7 +125,7 @@ class SlowLevel {
     const double largest =
         (x_.squaredNorm() + static_cast<double>(x_.rows())) / static_cast<double>(x_.rows());
     const double step = 1 / (bend * largest);
-    // Accelerated without restarts or line search; the best objective seen counts.
+    // Accelerated, without restarts or line search. The best objective seen counts.
     Eigen::MatrixXd y = w, before = w;
     Eigen::RowVectorXd yb = b, before_b = b;
     double best = 1e300;
@@ -189,7 +190,7 @@ class SlowLevel {
     return total;
   }
 
-  /// q by bisection of the shift that brings its sum to 1.
+  /// q is found by bisection of the shift that makes its sum 1.
   double multiclass_hinge(Index i, const Eigen::MatrixXd& s, Eigen::MatrixXd& derivative) const {
     const Index y = data_.label[static_cast<std::size_t>(i)];
     Eigen::RowVectorXd margins = (s.row(i).array() - s(i, y) + 1).matrix();

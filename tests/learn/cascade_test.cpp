@@ -1,4 +1,5 @@
-// Algorithm 1: every level's objective against a slow solver written for the test, and what it implies.
+// Algorithm 1: the objective of every level compared with a slow solver written for the test, and
+// consequences of optimality.
 #include "sharelearn/learn/cascade.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ CascadeOptions three_levels(JointLoss loss) {
   return {.loss = loss, .levels = 3, .phi = {0.1, 0.05, 0.02}, .tolerance = 1e-7};
 }
 
-/// Rows that any of the columns they show tells apart.
+/// Random sparse rows with random labels. With enough columns the classes are separable.
 MultiOutputData separable_classes(Index rows, Index columns, Index classes) {
   Random random(1);
   DenseMatrix x(rows, columns);
@@ -62,7 +63,8 @@ MultiOutputData separable_classes(Index rows, Index columns, Index classes) {
   return data;
 }
 
-// The loss is near zero, its margins are not: rounding must not keep the line search of a sharp hinge going.
+// The loss is near zero, but its margins are not. Rounding must not keep the line search of a sharp hinge
+// going.
 TEST(cascade, levels_that_find_hardly_any_loss_end) {
   ThreadPool threads(1);
   Context context{threads};
@@ -96,14 +98,14 @@ TEST(cascade, multitask_logistic_levels_without_bias_reach_the_independent_optim
   expect_every_level_optimal(random_tasks({}, false, 4), options);
 }
 
-TEST(cascade, tasks_with_own_rows_reach_the_independent_optimum) {
+TEST(cascade, tasks_with_per_task_rows_reach_the_independent_optimum) {
   CascadeOptions options = three_levels(JointLoss::multitask_hinge);
   options.phi = {0.05, 0.03, 0.01};
   expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
 }
 
-/// The same data in other units, powers of two from a million to a four-millionth; a constant column is
-/// added.
+/// The same data in other units: factors are powers of two between a four-millionth and a million. A constant
+/// column is added.
 MultiOutputData in_other_units(const MultiOutputData& data) {
   const DenseMatrix from = data.x.to_dense();
   DenseMatrix to(from.rows(), from.cols() + 1);
@@ -181,7 +183,7 @@ TEST(cascade, the_loss_falls_from_level_to_level) {
   CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 5, .phi = {0.1}};
   const Cascade cascade = fit_cascade(random_classes({.rows = 100}, 8), options, context);
   for (std::size_t l = 1; l < cascade.levels.size(); ++l) {
-    // The increment 0 is open to level l, so its objective is at most the loss before it.
+    // The increment 0 is feasible at level l, so the objective of level l is at most the loss before it.
     EXPECT_LE(cascade.levels[l].report.objective, cascade.levels[l - 1].report.loss * (1 + 1e-9));
     EXPECT_LE(cascade.levels[l].report.loss, cascade.levels[l].report.objective);
   }
@@ -222,7 +224,7 @@ TEST(cascade, results_are_the_same_bits_for_any_number_of_threads) {
   }
 }
 
-/// Cancelled after so many questions.
+/// A monitor that reports cancellation after a given number of queries.
 class Impatient : public Monitor {
  public:
   explicit Impatient(int questions) : left_(questions) {}

@@ -1,5 +1,5 @@
-// ShareBoost with a surplus: what leaves on the way back, against choices known beforehand and models
-// refitted from scratch.
+// ShareBoost with a surplus: the features removed in the backward phase, compared with known choices and with
+// models refitted from scratch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,8 +16,9 @@ namespace {
 using namespace test;  // the problem, its sizes and run()
 using Problem = ShareBoostProblem;
 
-/// Two classes told by column 0 - column 1. Column 2 says nearly as much as either of them can with it, and
-/// so is taken first, but is not needed once both are there; column 3 repeats column 0; column 4 is noise.
+/// Two classes, determined by column 0 - column 1. Column 2 is a noisy copy of this difference: it is chosen
+/// first, but is superfluous once columns 0 and 1 are both chosen. Column 3 repeats column 0; column 4 is
+/// noise.
 Problem misleading() {
   Problem problem(1);
   DenseMatrix x(kRows, 5);
@@ -42,7 +43,7 @@ TEST(Surplus, takes_back_a_feature_that_later_ones_made_superfluous) {
   EXPECT_TRUE(pair == (std::set<Index>{0, 1}) || pair == (std::set<Index>{3, 1}));
 }
 
-TEST(Surplus, does_not_let_both_of_two_equal_columns_go) {
+TEST(Surplus, does_not_remove_both_of_two_equal_columns) {
   const Problem problem = misleading();
   const auto result = run(problem, {.features = 3, .surplus = 1, .penalty = {.ridge = 1e-3}});
   const std::set<Index> kept(result.chosen.begin(), result.chosen.end());
@@ -107,9 +108,9 @@ TEST(Surplus, gives_the_same_bits_with_any_number_of_threads) {
   EXPECT_EQ(weights[0], weights[1]);
 }
 
-TEST(Surplus, of_costly_features_those_leave_that_give_least_for_their_cost) {
+TEST(Surplus, removes_costly_features_that_give_least_for_their_cost) {
   const Problem problem = misleading();
-  // Columns 0 and 3 are the same but for the cost.
+  // Columns 0 and 3 are equal but have different costs.
   const auto result =
       run(problem, {.features = 2, .surplus = 1.5, .cost = {5, 1, 1, 1, 1}, .penalty = {.ridge = 1e-3}});
   EXPECT_EQ(std::count(result.chosen.begin(), result.chosen.end(), 0), 0);

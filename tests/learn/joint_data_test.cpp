@@ -22,7 +22,7 @@ TEST(joint_data, errors_count_rows_by_their_weights) {
   EXPECT_DOUBLE_EQ(accuracy(data, scores), 0.5);
   EXPECT_DOUBLE_EQ(pair_error(data, scores), 0.5);
   data.label = {};
-  data.sign = {-1, -1, -1, -1, -1, -1, -1, 1};  // a score of 0 is a negative: the last sign is wrong
+  data.sign = {-1, -1, -1, -1, -1, -1, -1, 1};  // a score of 0 is negative: the last sign is wrong
   EXPECT_DOUBLE_EQ(pair_error(data, scores), 0.25);
   EXPECT_DOUBLE_EQ(accuracy(data, scores), 0.75);
   EXPECT_DOUBLE_EQ(task_accuracies(data, scores)[1], 0.5);
@@ -66,14 +66,14 @@ TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
   EXPECT_EQ(data.counts, (std::vector<double>{4, 1, 3}));
   EXPECT_NEAR(data.weights[0], 0.5, 1e-15);
   EXPECT_EQ(data.x.to_dense()(0, 0), 3);
-  const Grid<double> negative(3, 1);  // a score of 0 is a negative
+  const Grid<double> negative(3, 1);  // a score of 0 is negative
   EXPECT_EQ(pair_error(data, negative), 0.5);
 }
 
-TEST(joint_data, tasks_without_rows_are_no_part_of_the_mean_accuracy) {
+TEST(joint_data, tasks_without_rows_do_not_count_in_the_mean_accuracy) {
   const std::vector<std::string> known{"a", "b", "c"};
   const MultiOutputData data = joint_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
-  EXPECT_EQ(accuracy(data, Grid<double>(4, 1)), 0.5);  // all of b is right, nothing of a
+  EXPECT_EQ(accuracy(data, Grid<double>(4, 1)), 0.5);  // all rows of b are right, none of a
 }
 
 TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
@@ -86,22 +86,22 @@ TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
   }
 }
 
-TEST(joint_data, one_against_rest_keeps_the_weights_of_the_rows) {
+TEST(joint_data, one_against_rest_draws_copies_of_the_rows) {
   Dataset data;
   data.x = DenseMatrix(3, 1);
   data.label = {{"a", "b"}, {0, 1, 1}};
   data.weight = {4, 1, 1};
   const MultiOutputData tasks = one_against_rest(data, 1, 1);
-  // Task a: row 0 and one of b, task b: a row of a and both of b.
+  // Task a: the four copies of row 0 and one row of b, task b: one copy of row 0 and both rows of b.
   std::vector<double> weights = tasks.weights;
   std::sort(weights.begin(), weights.end());
   ASSERT_EQ(weights.size(), 5U);
-  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(weights[i], (i < 3 ? 1.0 : 4.0) / 11, 1e-15);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(weights[i], (i < 4 ? 1.0 : 4.0) / 8, 1e-15);
 }
 
 TEST(online_run, steps_take_the_next_row_of_every_task) {
-  MultiOutputData data =
-      testing::random_tasks({.rows = 9, .columns = 3, .outputs = 2}, true, 4);  // 4 and 5 rows
+  // The tasks have 4 and 5 rows.
+  MultiOutputData data = testing::random_tasks({.rows = 9, .columns = 3, .outputs = 2}, true, 4);
   OnlineSource source(data);
   EXPECT_EQ(source.steps(), 5);
   EXPECT_EQ(source.step(0).size(), 2U);
@@ -110,7 +110,7 @@ TEST(online_run, steps_take_the_next_row_of_every_task) {
 }
 
 TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
-  // Tasks 0 and 2 label by column 0, tasks 1 and 3 by column 1.
+  // Column 0 determines the labels of tasks 0 and 2, column 1 those of tasks 1 and 3.
   Random random(6);
   DenseMatrix x(400, 2);
   MultiOutputData data;

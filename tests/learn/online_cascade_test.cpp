@@ -1,4 +1,5 @@
-// Algorithm 2 against a dense transcription of the paper's pseudo-code, and what lazy updates must keep.
+// Algorithm 2 compared with a dense transcription of the paper's pseudo-code, and invariants of the lazy
+// updates.
 #include "sharelearn/learn/online_cascade.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +69,7 @@ class Printed {
     Eigen::MatrixXd above = Eigen::MatrixXd::Zero(all.rows(), all.cols());
     for (std::size_t l = 0; l < sum_.size(); ++l) {
       const Eigen::VectorXd u = subgradient((above + increment_[l]) * x, stream, t);
-      sum_[l] += u * x.transpose();  // t times the average: no rounding that would break ties
+      sum_[l] += u * x.transpose();  // t times the average: avoids rounding that would break ties
       increment_[l] =
           closed_form(sum_[l] / time, options_.phi[l], options_.mix[l], options_.gamma / std::sqrt(time));
       above += increment_[l];
@@ -150,7 +151,7 @@ TEST(online_cascade, multitask_follows_the_printed_algorithm) {
   expect_the_printed_algorithm(JointLoss::multitask_hinge);
 }
 
-/// One column, two classes in turn; two neighbours that cancel have a huge value.
+/// One column, two alternating classes. Two neighbouring examples have a huge value and cancel each other.
 Stream cancelling_stream(std::size_t count, std::size_t huge) {
   Random random(huge);
   Stream out;
@@ -184,7 +185,7 @@ TEST(online_cascade, follows_the_printed_algorithm_where_large_values_cancel) {
   }
 }
 
-TEST(online_cascade, one_example_a_task_equals_a_shared_row_when_all_tasks_see_the_same_row) {
+TEST(online_cascade, one_example_per_task_equals_a_shared_row_when_all_tasks_see_the_same_row) {
   const Index columns = 6, outputs = 3;
   const Stream stream = random_stream(80, columns, outputs, 2);
   const OnlineCascadeOptions options{
@@ -209,7 +210,7 @@ TEST(online_cascade, one_example_a_task_equals_a_shared_row_when_all_tasks_see_t
   }
 }
 
-// Steps with few of all columns sort them, others look them up in a table.
+// A step that uses few of the columns sorts them; other steps use a lookup table.
 TEST(online_cascade, columns_far_apart_are_learned_as_columns_side_by_side) {
   const Index columns = 6, outputs = 3, apart = 1000;
   const Stream stream = random_stream(60, columns, outputs, 4);
@@ -241,7 +242,8 @@ TEST(online_cascade, columns_far_apart_are_learned_as_columns_side_by_side) {
 
 TEST(online_cascade, stored_and_read_back_it_goes_on_as_if_never_stopped) {
   Stream stream = random_stream(60, 5, 3, 3);
-  stream.x[20].value[0] = stream.x[21].value[0] = 1e9F;  // a row whose squares fall again
+  // A row of weights whose sum of squares decreases again.
+  stream.x[20].value[0] = stream.x[21].value[0] = 1e9F;
   const OnlineCascadeOptions options{.mix = {0, 1}, .phi = {0.05, 0.02}};
   OnlineCascade whole(options, 3, 5, false), first(options, 3, 5, false);
   const auto run = [&](OnlineCascade& cascade, std::size_t begin, std::size_t end) {
@@ -280,7 +282,7 @@ TEST(online_cascade, known_tasks_open_the_features_they_use_to_new_ones) {
   EXPECT_NEAR(helped.group_squares(0)[0], 4.04, 1e-6);
 }
 
-TEST(online_cascade, keeps_one_matrix_a_level) {
+TEST(online_cascade, keeps_one_matrix_per_level) {
   const OnlineCascade cascade({.mix = {0, 0.5, 1}, .phi = {1, 1, 1}}, 64, 1000, false);
   EXPECT_LT(cascade.bytes(), 3 * 64 * 1000 * 8 * 1.1);
 }

@@ -48,7 +48,7 @@ RowCase random_case(std::size_t k) {
   return c;
 }
 
-/// Derivative by the new weight u of  a mu+ e^(-(u-w)/a) + a mu- e^((u-w)/a).
+/// Derivative of  a mu+ e^(-(u-w)/a) + a mu- e^((u-w)/a)  with respect to the new weight u.
 double slope(double plus, double minus, double w, double a, double u) {
   return -plus * std::exp(-(u - w) / a) + minus * std::exp((u - w) / a);
 }
@@ -77,7 +77,8 @@ double inside(const RowCase& c, std::size_t r, double bound) {
 RC_GTEST_PROP(row_updates, adaboost_l1linf_is_the_minimiser_of_eq_9, ()) {
   const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 8));
   const RowCase c = random_case(k);
-  // The bound's optimal value as a function of the norm is convex: its slope is lambda minus the pulls.
+  // The optimal value as a function of the norm bound is convex. Its slope is lambda minus the sum of the
+  // slopes of the weights at the bound.
   const double norm = bisect(0, 100, [&](double bound) {
     double pull = 0;
     for (std::size_t r = 0; r < k; ++r) {

@@ -1,5 +1,5 @@
-// A small problem whose columns differ in scale and in what they tell, with its loss and gradients written
-// out again, for the tests of ShareBoost's variants.
+// A small problem for the tests of ShareBoost's variants. Its columns differ in scale and informativeness.
+// Its loss and gradients are computed independently of the library.
 #pragma once
 
 #include <cmath>

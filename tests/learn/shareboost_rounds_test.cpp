@@ -1,4 +1,5 @@
-// What a round takes: several candidates, a share, diverse ones, of a sample; local columns.
+// The candidates of one round: several, a share of those chosen so far, diverse ones, from a sample; local
+// columns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 using namespace test;  // the problem, its sizes and run()
 using Problem = ShareBoostProblem;
 
-TEST(ShareBoostRounds, several_features_a_round_are_the_first_of_the_ranking) {
+TEST(ShareBoostRounds, several_features_per_round_are_the_first_of_the_ranking) {
   const Problem problem(13);
   const auto result = run(problem, {.features = 5, .per_round = 2});
   ASSERT_EQ(result.stages.size(), 4U) << "rounds 0, 2, 4 and 5 features";
@@ -33,8 +34,8 @@ TEST(ShareBoostRounds, a_share_of_those_chosen_enters_where_that_is_more) {
       << "half of 0, 1, 2, 3, 4, 6; one is left";
 }
 
-/// What is left of a column's gradient once the loss's quadratic model with one curvature a row (the sum over
-/// the classes) is minimised over the `picked` columns and a constant.
+/// L1 norm of the remaining gradient of a column after minimising a quadratic model of the loss over the
+/// `picked` columns and a constant. The model has one curvature per row (the sum over the classes).
 double l1_norm_left(const Problem& problem, const Grid<double>& scores, const std::vector<Index>& picked,
                     Index column) {
   std::vector<std::vector<double>> basis;  // orthonormal under the rows' curvature: Gram-Schmidt
@@ -64,7 +65,7 @@ double l1_norm_left(const Problem& problem, const Grid<double>& scores, const st
   };
   extend(std::vector<double>(kRows, 1.0));
   for (const Index j : picked) extend(problem.values(j));
-  // The gradient of the remainder of the column: what the fit leaves.
+  // The gradient of the part of the column that the fit does not explain.
   double norm = 0;
   for (const double g : problem.gradient(scores, remainder(problem.values(column)))) norm += std::abs(g);
   return norm;
@@ -137,7 +138,7 @@ TEST(ShareBoostRounds, an_observer_stops_the_run_and_is_named) {
   EXPECT_EQ(result.stop, ShareBoostStop::observer);
 }
 
-/// The same candidates, but their columns are to be written out.
+/// The same candidates, but their columns must be written out by values().
 class WrittenOut : public Pool {
  public:
   explicit WrittenOut(const Pool& pool) : pool_(pool) {}

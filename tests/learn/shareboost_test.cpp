@@ -12,8 +12,8 @@
 namespace sharelearn {
 namespace {
 
-/// A slow ShareBoost written from the paper: gradients by the definition, the corrective step by damped
-/// Newton with the whole Hessian. Shares no code with the product.
+/// A slow ShareBoost written from the paper: gradients by the definition, corrective step by damped Newton
+/// with the whole Hessian. It shares no code with the library.
 class Reference {
  public:
   Reference(const DenseMatrix& x, std::vector<std::int32_t> y, Index k, bool bias, double ridge)

@@ -1,4 +1,4 @@
-// The variants of section 3 of [ShareBoost11], against searches written out by hand.
+// The variants of section 3 of [ShareBoost11], compared with exhaustive searches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using namespace test;  // the problem, its sizes and run()
 using Problem = ShareBoostProblem;
 
-/// The scores after the first round, and what it chose.
+/// The scores after the first round, and the column it chose.
 struct Start {
   Start(const Problem& problem, ChoiceRule rule) : scores(kRows, kClasses) {
     chosen = run(problem, {.features = 1, .rule = rule, .shortlist = 0}, &scores).chosen.front();
@@ -109,7 +109,7 @@ TEST(ShareBoostGroups, the_group_with_the_largest_sum_of_norms_enters_whole) {
   EXPECT_EQ(result.stages.size(), 2U);
 }
 
-TEST(ShareBoostGroups, a_dear_group_gives_way_to_a_cheap_one) {
+TEST(ShareBoostGroups, an_expensive_group_loses_to_a_cheap_one) {
   const Problem problem(11);
   const std::vector<std::vector<Index>> members = {{0, 1}, {2, 3}, {4, 6}};
   const auto free = run(problem, {.features = 2, .groups = {.members = members}});
@@ -132,7 +132,8 @@ TEST(ShareBoostGroups, never_more_features_than_asked_for) {
   EXPECT_EQ(result.chosen.back(), 6) << "the only group that fits what is left";
 }
 
-/// Score per cost whatever the score is: the decrease without costs, divided by hand.
+/// Costs divide the score of every rule. Here: the decrease computed without costs is divided by the cost in
+/// the test.
 TEST(ShareBoostGroups, a_decrease_is_divided_by_its_cost) {
   const Problem problem(13);
   for (const ChoiceRule rule : {ChoiceRule::line, ChoiceRule::column, ChoiceRule::exact}) {
@@ -156,9 +157,8 @@ TEST(ShareBoostGroups, a_decrease_is_divided_by_its_cost) {
   }
 }
 
-/// A member that two groups hold enters with the better of them, which is not the one with the larger
-/// gradient.
-TEST(ShareBoostGroups, several_overlapping_groups_a_round_begin_with_the_best) {
+/// A member of two groups enters with the better group, which here is not the one with the larger gradient.
+TEST(ShareBoostGroups, several_overlapping_groups_per_round_begin_with_the_best) {
   const std::vector<std::vector<Index>> members = {{0, 1, 2}, {2, 3}, {3, 4, 5}, {5, 6}};
   for (std::uint64_t seed = 20; seed < 40; ++seed) {
     const Problem problem(seed);

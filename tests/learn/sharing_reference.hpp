@@ -1,5 +1,5 @@
-// The general mixing algorithm written down as plainly as the paper prints it, for tests: dense vectors, one
-// loop a sum, every set on its own.
+// The general mixing algorithm exactly as printed in the paper, for tests: dense vectors, one loop per sum,
+// every set by itself.
 #pragma once
 
 #include <cmath>
@@ -24,9 +24,9 @@ struct Set {
 };
 
 struct Config {
-  bool multi = false;           // a set for each class
-  std::vector<Set> sets;        // shared (or named) sets besides
-  bool rest_own = false;        // a class in no set gets its own
+  bool multi = false;           // one set per class
+  std::vector<Set> sets;        // further sets, shared or named
+  bool rest_own = false;        // a class in no set gets its own set
   std::string map = "product";  // product, frequency, difference
   bool first = false;           // p = first example
   std::string kernel = "none";  // none, gaussian, polynomial

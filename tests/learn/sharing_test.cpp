@@ -159,14 +159,14 @@ TEST(Sharing, a_tie_goes_to_the_class_that_appeared_first) {
   const Row row({1, 1});
   EXPECT_EQ(learner.learn(row.view(), "late").predicted, -1);
   EXPECT_EQ(learner.learn(row.view(), "later").predicted, 0);
-  // Both scores are 0: the first class wins, a mistake for the second.
+  // Both scores are 0: the first class wins, which is a mistake for the second.
   const SharingTrial trial = learner.learn(row.view(), "later");
   EXPECT_EQ(trial.predicted, 0);
   EXPECT_TRUE(trial.mistake);
   EXPECT_EQ(learner.predict(row.view()), 1);
 }
 
-TEST(Sharing, a_first_occurrence_is_no_mistake_and_changes_no_weight) {
+TEST(Sharing, a_first_occurrence_is_not_a_mistake_and_changes_no_weight) {
   SharingLearner learner = make_learner({}, ClassSets(Hypotheses::hybrid));
   for (const char* name : {"a", "b", "c"}) {
     const SharingTrial trial = learner.learn(Row({1, 2, 3}).view(), name);
@@ -183,7 +183,7 @@ TEST(Sharing, averaged_scores_are_the_mean_over_time_of_the_scores) {
     for (const char* kernel : {"none", "gaussian"}) {
       SharingOptions options;
       options.average = true;
-      options.prototype = Prototype::first;  // so that phi stays what it is
+      options.prototype = Prototype::first;  // keeps phi constant
       options.kernel.kind = kernel_from(kernel);
       SharingLearner learner = make_learner(options, ClassSets(hypotheses_from(kind)));
       const Stream s = make_stream(11, 2, 60, 6, 3);
@@ -229,7 +229,8 @@ TEST(Sharing, a_passive_aggressive_step_makes_the_margin_exactly_one) {
         for (Index r = 0; r < static_cast<Index>(scores.size()); ++r) {
           if (r != trial.actual) rival = std::max(rival, scores[static_cast<std::size_t>(r)]);
         }
-        // The rival that was beaten now trails by 1; another may have come up (groups of three or more).
+        // The beaten rival is now behind by a margin of 1. Another rival may have come closer (groups of
+        // three or more).
         EXPECT_LE(scores[static_cast<std::size_t>(trial.actual)] - rival, 1 + 1e-6) << kind << kernel;
       }
       EXPECT_GT(learner.model().updates, learner.model().mistakes);
@@ -342,7 +343,8 @@ TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
   learner.learn(Row({1, 0, 1}).view(), "a");
   const std::string sparse = learner.model().payload();
   learner.model().preprocessing.columns = 3;
-  EXPECT_EQ(learner.model().payload().size(), sparse.size() + sizeof(Index));  // older files end before it
+  EXPECT_EQ(learner.model().payload().size(),
+            sparse.size() + sizeof(Index));  // older files end before this field
   const ModelPtr model = SharingModel::read(learner.model().payload(), "memory");
   EXPECT_EQ(model->columns(), 3);
   EXPECT_EQ(SharingModel::read(sparse, "memory")->columns(), 0);
@@ -359,13 +361,13 @@ TEST(Sharing, a_model_keeps_the_names_of_its_columns) {
   SharingModel& model = learner.model();
   learner.learn(Row({1, 0, 1}).view(), "a");
   model.preprocessing.columns = 3;
-  const std::string unnamed = model.payload();  // as an older sharelearn wrote it
+  const std::string unnamed = model.payload();  // the format of older versions
   EXPECT_TRUE(SharingModel::read(unnamed, "memory")->column_names().empty());
   model.preprocessing.names = {"x", "y", "z"};
   const ModelPtr copy = SharingModel::read(model.payload(), "memory");
   EXPECT_EQ(copy->column_names(), model.preprocessing.names);
   EXPECT_EQ(copy->columns(), 3);
-  model.preprocessing.columns = 0;  // sparse rows came behind the table
+  model.preprocessing.columns = 0;  // sparse rows followed the table
   EXPECT_EQ(SharingModel::read(model.payload(), "memory")->column_names(), model.preprocessing.names);
   model.preprocessing.columns = 2;
   EXPECT_THROW(SharingModel::read(model.payload(), "memory"), InputError);
@@ -385,7 +387,7 @@ TEST(Sharing, a_damaged_model_is_refused_whatever_byte_is_wrong) {
     if (random.coin()) bad.resize(static_cast<std::size_t>(random.below(static_cast<Index>(bad.size()))));
     try {
       const auto model = std::dynamic_pointer_cast<SharingModel>(SharingModel::read(bad, "bad"));
-      SharingLearner(model).learn(Row(s.x[0]).view(), "c0");  // whatever was read is safe to use
+      SharingLearner(model).learn(Row(s.x[0]).view(), "c0");  // any model that was read must be safe to use
     } catch (const Error&) {
     }
   }

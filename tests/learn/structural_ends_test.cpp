@@ -1,5 +1,5 @@
-// How the solution at a lambda ends: far from where it started, at the edges of what can be computed, and
-// with a certificate that is true.
+// The end of solving at one lambda: far from the start, at the limits of floating point, and with a correct
+// certificate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 
 using namespace test;
 
-/// Few rows that many classes share: with little penalty every class is separable, and the loss hardly
-/// curves.
+/// Few rows and many classes: with a small penalty every class is separable, and the curvature of the loss is
+/// tiny.
 struct Scarce {
   DenseMatrix x;
   MulticlassLogistic loss;
@@ -87,7 +87,7 @@ TEST(structural_ends, steps_that_are_used_up_are_told_from_a_stall) {
   EXPECT_GT(stage.gap, options.tolerance);
 }
 
-/// Forward-greedy boosting chooses a weight and never makes it smaller unless it is the best to change.
+/// Forward-greedy boosting changes one weight at a time and reduces a weight only if that is the best change.
 TEST(structural_ends, forward_greedy_boosting_is_no_better_than_its_gap_says) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -144,7 +144,8 @@ TEST(structural_ends, without_a_penalty_lambda_changes_nothing) {
   }
 }
 
-/// A penalty that holds nothing at zero lets every weight be changed again: boosting comes to the optimum.
+/// Under a penalty that keeps no weight at zero, every weight can be changed again, so boosting reaches the
+/// optimum.
 TEST(structural_ends, forward_greedy_boosting_with_squares_reaches_the_optimum) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -185,7 +186,7 @@ TEST(structural_ends, greedy_boosting_never_takes_the_copy_of_a_column) {
   }
 }
 
-/// A column far from zero multiplies what is left of the bias's gradient.
+/// A column far from zero multiplies the remaining gradient of the bias.
 TEST(structural_ends, lambda_max_of_columns_far_from_zero_is_exact) {
   constexpr double kOffset = 1024;
   DenseMatrix dense = small_matrix();
@@ -205,7 +206,7 @@ TEST(structural_ends, lambda_max_of_columns_far_from_zero_is_exact) {
     for (Index j = 0; j < kColumns; ++j) {
       double sum = 0;
       for (Index i = 0; i < kRows; ++i) {
-        // The offset is left out: these residuals sum to zero.
+        // The offset is omitted, since these residuals sum to zero.
         sum +=
             (static_cast<double>(dense(i, j)) - kOffset) * (positive - labels[static_cast<std::size_t>(i)]);
       }

@@ -1,4 +1,4 @@
-// lambda_max of every loss and penalty, in closed form or against a bias found by bisection.
+// lambda_max of every loss and penalty, in closed form or with a bias found by bisection.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,8 +31,7 @@ TEST(structural, lambda_max_is_where_the_first_row_enters) {
   }
 }
 
-/// Without features the multiclass bias gives each class its frequency, so lambda_max is known in closed
-/// form.
+/// Without features the multiclass bias reproduces the class frequencies, so lambda_max has a closed form.
 TEST(structural, lambda_max_of_the_multiclass_loss_is_exact) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -61,7 +60,7 @@ TEST(structural, lambda_max_of_the_multiclass_loss_is_exact) {
   EXPECT_NEAR(booster.lambda_max(), expected, 1e-8 * expected);
 }
 
-/// The bias that makes every output's residuals sum to zero, by bisection on one output after another.
+/// The bias for which the residuals of every output sum to zero, by bisection on one output after another.
 std::vector<double> bisected_bias(const Loss& loss) {
   const Index k = loss.outputs();
   std::vector<double> bias(static_cast<std::size_t>(k), 0.0);

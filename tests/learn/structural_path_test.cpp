@@ -1,6 +1,6 @@
-// What a path leaves out: candidates that the strong rule screens, and factors of penalties that set nothing
-// to zero; and AdaBoost's updates of all rows together. All are checked by optimality conditions computed
-// from the weights alone.
+// Shortcuts of a path: candidates that the strong rule screens out, and factors of penalties that set nothing
+// to zero; also AdaBoost's update of all rows at once. All are checked by optimality conditions computed from
+// the weights alone.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index kClasses = 3;
 
-/// Columns of which each is a neighbour of the one before: rows of W leave and come back along a path.
+/// Each column is correlated with the one before, so that rows of W leave and come back along a path.
 DenseMatrix chained_columns(Index rows, Index columns) {
   Random random(4);
   DenseMatrix x(rows, columns);
@@ -36,7 +36,7 @@ MulticlassLogistic loss_over(const DenseMatrix& x) {
           std::vector<double>(static_cast<std::size_t>(x.rows()), 1.0 / static_cast<double>(x.rows())), 0.0};
 }
 
-/// Columns that count how often all of them are scored.
+/// A pool of columns that counts how often all of them are scored.
 class CountingPool : public ColumnPool {
  public:
   using ColumnPool::ColumnPool;
@@ -76,7 +76,7 @@ std::vector<double> gradient_of(const DenseMatrix& x, const Loss& loss, const St
   return gradient;
 }
 
-TEST(structural_path, is_optimal_over_what_the_strong_rule_discards_and_scans_the_pool_about_once_a_lambda) {
+TEST(structural_path, is_optimal_over_discarded_candidates_and_scans_the_pool_about_once_per_lambda) {
   const DenseMatrix x = chained_columns(400, 300);
   const MulticlassLogistic loss = loss_over(x);
   ThreadPool threads(2);

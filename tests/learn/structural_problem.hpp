@@ -1,4 +1,4 @@
-// A small problem under every loss, for the tests of structural boosting.
+// A small problem for every loss, for the tests of structural boosting.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace sharelearn::test {
 
 constexpr Index kRows = 150, kColumns = 9, kClasses = 3;
 
-/// Small entries, so that plain methods converge in reasonable time.
+/// Small entries, so that simple methods converge in reasonable time.
 inline DenseMatrix small_matrix(std::uint64_t seed = 11) {
   Random random(seed);
   DenseMatrix x(kRows, kColumns);

@@ -1,4 +1,5 @@
-// Every loss x penalty x bias x solver against a plain proximal gradient method and its own duality gap.
+// Every loss x penalty x bias x solver, compared with a plain proximal gradient method and with its own
+// duality gap.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace {
 
 using namespace test;
 
-/// Plain accelerated proximal gradient on dense arrays: shares nothing with the solvers but loss and prox.
+/// Plain accelerated proximal gradient on dense arrays. It shares only loss and prox with the solvers.
 double reference(const DenseMatrix& x, const Loss& loss, const Penalty& penalty, double lambda, bool bias) {
   const Index k = loss.outputs();
   const auto n = static_cast<std::size_t>(kColumns * k);
@@ -119,8 +120,8 @@ TEST(structural, every_loss_penalty_bias_and_solver_reaches_the_independent_opti
   }
 }
 
-/// The tolerance is far from the last digit, so that a stop which comes too early shows. lambda means nothing
-/// there.
+/// The tolerance is loose enough that stopping too early would be visible. lambda has no effect without a
+/// penalty.
 TEST(structural, without_a_penalty_the_stop_is_within_the_tolerance_of_the_optimum) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);
@@ -144,8 +145,8 @@ TEST(structural, without_a_penalty_the_stop_is_within_the_tolerance_of_the_optim
   }
 }
 
-/// One row a class, told apart by every column: the weights go so far that the loss hardly curves, and a step
-/// that trusts the curvature of the last point has no end.
+/// One row per class, separated by every column. The weights grow until the loss has hardly any curvature; a
+/// step that relies on the curvature at the last point would be unbounded.
 TEST(structural, classes_far_apart_are_solved_for_small_lambdas_too) {
   constexpr Index bits = 4, classes = 16;
   const BinaryCode code(bits, 2.0F * bits);
@@ -254,7 +255,7 @@ TEST(structural, sparse_columns_give_the_optimum_of_dense_ones) {
   }
 }
 
-/// A pool that computes its candidates must give what the same candidates give as stored columns.
+/// A pool that computes its candidates must give the same result as stored columns of the same candidates.
 TEST(structural, induction_over_virtual_products_reaches_the_optimum_over_all_of_them) {
   const DenseMatrix dense = small_matrix();
   const Matrix x(dense);

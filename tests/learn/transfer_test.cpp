@@ -54,7 +54,8 @@ TEST(transfer, weights_stay_in_the_known_subspace) {
   ThreadPool threads(1);
   Context context{threads};
   const MultiOutputData data = testing::random_tasks({.rows = 60, .columns = 4, .outputs = 1}, true, 4);
-  const CompositePoint known{{1, 1, 0, 0}, {}};  // one known task, on the sum of the first two features
+  // One known task, which depends on the sum of the first two features.
+  const CompositePoint known{{1, 1, 0, 0}, {}};
   TransferOptions options;
   options.cascade.loss = JointLoss::multitask_hinge;
   const Cascade transferred = transfer_batch(data, {known}, options, context);

@@ -1,4 +1,5 @@
-// The smoothed hinges against their definition (a maximum over q), against differences and against the hinge.
+// The smoothed hinges, compared with their definition (a maximum over q), with finite differences and with
+// the hinge.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -21,12 +22,12 @@ Grid<double> random_scores(Index rows, Index outputs, Random& random) {
   return scores;
 }
 
-/// The definition's maximum over q for one row, by projected gradient ascent with many small steps.
+/// The maximum over q in the definition, for one row, by projected gradient ascent with many small steps.
 double maximum_by_ascent(const std::vector<double>& margins, double mu) {
   std::vector<double> q(margins.size(), 0.0);
   for (int step = 0; step < 20000; ++step) {
     for (std::size_t c = 0; c < q.size(); ++c) q[c] = std::max(0.0, q[c] + 0.05 * (margins[c] - mu * q[c]));
-    // Projection onto sum q <= 1 by bisection of the shift: no code shared with the loss.
+    // Projection onto sum q <= 1 by bisection of the shift. It shares no code with the loss.
     double low = 0, high = 10;
     const auto sum_after = [&](double shift) {
       double sum = 0;
@@ -43,7 +44,8 @@ double maximum_by_ascent(const std::vector<double>& margins, double mu) {
   return value;
 }
 
-// Margins 5, 5 - gap and 1, where the digits of 5 / mu leave no room for q: (1 + gap / mu) / 2 and the rest.
+// Margins 5, 5 - gap and 1. 5 / mu is so large that q would be lost in its rounding; q is (1 + gap / mu) / 2
+// and its complement to 1.
 TEST(multiclass_hinge, keeps_its_digits_for_tiny_smoothing) {
   const double tiny = 0x1p-60;
   for (const auto& [mu, gap] : {std::pair(0x1p-20, 0x1p-21), std::pair(tiny, 0.0), std::pair(1e-300, 0.0)}) {

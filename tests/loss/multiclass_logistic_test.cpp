@@ -80,7 +80,7 @@ TEST(MulticlassLogistic, huge_scores_stay_finite) {
   EXPECT_NEAR(residual(0, 1), -1, 1e-12);
 }
 
-TEST(MulticlassLogistic, a_score_that_is_no_number_has_no_loss_whatever_its_class) {
+TEST(MulticlassLogistic, a_score_that_is_not_a_number_has_no_loss_whatever_its_class) {
   constexpr Index rows = 11, classes = 3;
   const MulticlassLogistic loss(std::vector<std::int32_t>(rows, 1), classes, test::equal_weights(rows), 0.0);
   for (Index c = 0; c < classes; ++c) {

@@ -1,4 +1,4 @@
-// Every loss of [DuchiSinger09] against finite differences, its conjugate against Fenchel's identity.
+// Every loss of [DuchiSinger09], compared with finite differences, and its conjugate with Fenchel's identity.
 #include "sharelearn/loss/task_losses.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ TEST(losses_of_structural_boosting, scores_far_out_neither_overflow_nor_lose_the
   EXPECT_EQ(residual(1, 0), 0);
 }
 
-/// The supremum of v s - loss(s) over a long range of scores of one row, by golden sections.
+/// The supremum of v s - loss(s) over a wide range of scores of one row, by golden-section search.
 double largest_difference(const Loss& loss, double dual) {
   const auto below = [&](double s) {
     Grid<double> scores(1, 1);
@@ -169,7 +169,7 @@ TEST(losses_of_structural_boosting, conjugate_is_finite_where_the_residual_satur
 TEST(losses_of_structural_boosting, conjugate_at_scores_far_out_is_finite) {
   Random random(4);
   for (const auto& loss : losses(random)) {
-    if (!std::isfinite(loss->curvature_bound())) continue;  // exponential: there are no scores far out
+    if (!std::isfinite(loss->curvature_bound())) continue;  // exponential: it would overflow at large scores
     Grid<double> scores = random_scores(random, loss->outputs());
     for (Index c = 0; c < loss->outputs(); ++c) {
       for (double& s : scores.column_span(c)) s *= 1e5;
@@ -184,7 +184,7 @@ TEST(losses_of_structural_boosting, conjugate_at_scores_far_out_is_finite) {
   }
 }
 
-TEST(losses_of_structural_boosting, a_score_that_is_no_number_has_no_loss) {
+TEST(losses_of_structural_boosting, a_score_that_is_not_a_number_has_no_loss) {
   Random random(5);
   for (const auto& loss : losses(random)) {
     for (const Index row : {Index{0}, kTaskRows - 1}) {

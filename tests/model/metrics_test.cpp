@@ -7,7 +7,7 @@
 namespace sharelearn {
 namespace {
 
-/// Rows with small whole weights, and the same rows written out as often as they weigh.
+/// Rows with small integer weights, and the same rows repeated as often as their weights say.
 struct Weighted {
   Grid<double> scores{4, 1};
   std::vector<double> weights{1, 3, 2, 1};
@@ -45,7 +45,7 @@ TEST(metrics, a_weight_of_a_row_with_a_value_is_that_many_rows) {
   EXPECT_DOUBLE_EQ(weighted.root_mean_square, repeated.root_mean_square);
 }
 
-TEST(metrics, a_row_with_a_score_that_is_no_number_is_wrong) {
+TEST(metrics, a_row_with_a_score_that_is_not_a_number_is_wrong) {
   const double nan = std::nan("");
   for (const Index place : {0, 1, 2}) {
     Grid<double> scores(1, 3);
@@ -64,7 +64,7 @@ TEST(metrics, a_row_with_a_score_that_is_no_number_is_wrong) {
   EXPECT_TRUE(std::isnan(metrics.area[0]));
 }
 
-TEST(metrics, what_no_row_defines_is_no_number) {
+TEST(metrics, metrics_that_no_row_defines_are_not_a_number) {
   const Grid<double> scores(2, 3);
   const std::vector<std::int32_t> unknown{-1, -1};
   EXPECT_EQ(class_metrics(scores, unknown).error, 1);
@@ -73,7 +73,7 @@ TEST(metrics, what_no_row_defines_is_no_number) {
   EXPECT_TRUE(std::isnan(coverage(scores, unknown)));
 }
 
-TEST(metrics, coverage_is_the_mean_place_of_known_classes) {
+TEST(metrics, coverage_is_the_mean_rank_of_known_classes) {
   Grid<double> scores(3, 3);
   for (Index c = 0; c < 3; ++c) {
     scores(0, c) = static_cast<double>(c);

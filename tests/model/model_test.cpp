@@ -46,7 +46,7 @@ class ModelFile : public ::testing::Test {
 TEST_F(ModelFile, keeps_which_label_of_a_task_is_positive) {
   LinearModel model = small_model();
   save_model(model, path_);
-  EXPECT_TRUE(load_model(path_)->task_labels.empty());  // as files written before there was such a thing
+  EXPECT_TRUE(load_model(path_)->task_labels.empty());  // as in files written before task labels existed
   model.task_labels = {"no", "yes"};
   save_model(model, path_);
   EXPECT_EQ(load_model(path_)->task_labels.negative, "no");
@@ -124,7 +124,7 @@ TEST_F(ModelFile, the_link_is_kept) {
   EXPECT_EQ(load_model(path_)->to_json()["link"], "margin_softmax");
 }
 
-TEST_F(ModelFile, names_that_are_no_utf8_are_kept) {
+TEST_F(ModelFile, names_that_are_not_utf8_are_kept) {
   LinearModel model = small_model();
   model.names[0] = model.preprocessing.names[0] = "gr\xF6\xDF";
   model.metadata["options"] = {{"file", model.names[0]}};
@@ -169,8 +169,8 @@ TEST_F(ModelFile, a_changed_byte_is_refused_even_with_a_right_checksum) {
     changed[at] = static_cast<char>(changed[at] ^ 0x81);
     put(changed);
     EXPECT_THROW(load_model(path_), InputError) << at;
-    // With the checksum mended the content itself must hold: an error, or a model within its bounds, but no
-    // crash.
+    // With a repaired checksum the content itself is checked: the result is an error or a model within its
+    // bounds, never a crash.
     const std::uint64_t checksum = XXH64(changed.data(), changed.size() - 8, 0);
     std::copy_n(reinterpret_cast<const char*>(&checksum), 8, changed.data() + changed.size() - 8);
     put(changed);

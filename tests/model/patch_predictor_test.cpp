@@ -12,8 +12,8 @@
 namespace sharelearn {
 namespace {
 
-/// A feature's value in 255ths, step by step as docs/model-json.md defines template_maximum, with plain
-/// loops: no tiles, tables, panels or vectors.
+/// The value of a feature in 255ths, step by step as docs/model-json.md defines template_maximum, with plain
+/// loops and without tiles, tables, panels or vectors.
 class Reference {
  public:
   Reference(const PatchFeature::Parts& parts, std::span<const float> image)
@@ -63,7 +63,7 @@ class Reference {
     const auto epsilon = static_cast<float>(parts_.frame.epsilon);
     const float unit =
         epsilon > 0 ? 1.0f / (static_cast<float>(area) * 127.0f * 127.0f * epsilon * epsilon) : 0.0f;
-    const float scaled = spread * unit;  // a sum of its own: no fused multiply-add
+    const float scaled = spread * unit;  // a separate statement: prevents a fused multiply-add
     return static_cast<int>(32767.0f / std::sqrt(scaled + 1.0f) + 0.5f);
   }
   void deskew() {

@@ -101,7 +101,7 @@ TEST_F(Preprocess, a_model_predicts_what_its_outputs_are) {
   model.stages = {{{0, 1}, {1, 0, 0, 0, 1, 1}, {}, 2, 2}};
   model.kind_of_output = OutputKind::tasks;
   const Grid<std::int8_t> signs = model.predict(one_row({0, 2, 3}), threads_).signs;
-  EXPECT_EQ(signs(0, 0), -1);  // a score of 0 is a negative
+  EXPECT_EQ(signs(0, 0), -1);  // a score of 0 is negative
   EXPECT_EQ(signs(0, 1), 1);
   EXPECT_NEAR(model.proba(one_row({0, 2, 3}), threads_)(0, 1), 1 / (1 + std::exp(-2)), 1e-15);
   model.kind_of_output = OutputKind::classes;

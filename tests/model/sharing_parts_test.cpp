@@ -21,7 +21,7 @@ TEST(ClassTable, holds_what_a_map_holds_however_it_grows) {
   Index classes = 1;
   for (int step = 0; step < 20000; ++step) {
     if (step % 100 == 0) table.grow_classes(classes += 3);
-    // Low features meet many classes and become arrays, high ones stay lists.
+    // Low features occur in many classes and become arrays; high features stay lists.
     const Index f = random.below(1 + random.below(200)), c = random.below(classes);
     const double v = random.normal();
     table.at(f, c) += v;

@@ -1,4 +1,4 @@
-// The smallest program of somebody else's: it links, reads, and catches what the library throws.
+// The smallest program of a user: it links, reads, and catches an error of the library.
 #include <sharelearn/data/read.hpp>
 #include <sharelearn/run/error.hpp>
 

@@ -30,7 +30,7 @@ double distance(std::span<const double> u, std::span<const double> z, std::span<
 void expect_optimal(const Penalty& penalty, std::span<const double> u, std::span<const double> z,
                     std::span<const double> h, double lambda) {
   std::vector<double> dual(u.size());
-  double inner = 0, size = 0, rounding = 0;  // of h (z - u), where z and u are close
+  double inner = 0, size = 0, rounding = 0;  // `rounding`: of h (z - u), where z and u are close
   for (std::size_t c = 0; c < u.size(); ++c) {
     dual[c] = h[c] * (z[c] - u[c]);
     rounding += 1e-15 * h[c] * std::abs(z[c]);
@@ -56,7 +56,7 @@ TEST(penalties, row_norm_and_has_dual_are_what_values_and_conjugates_say) {
     EXPECT_EQ(penalty->row_norm() == RowNorm::l1, value == 7) << name;
     EXPECT_EQ(penalty->row_norm() == RowNorm::l2, value == 5) << name;
     EXPECT_EQ(penalty->row_norm() == RowNorm::linf, value == 4) << name;
-    // A dual: gradients that are small enough have a finite conjugate.
+    // has_dual() means that gradients that are small enough have a finite conjugate.
     const std::vector<double> small{1e-3, -1e-3, 1e-3};
     EXPECT_EQ(penalty->has_dual(), std::isfinite(penalty->conjugate(small, 1))) << name;
   }
@@ -127,7 +127,7 @@ TEST(penalties, steps_stop_at_kinks) {
 RC_GTEST_PROP(penalties, derivatives_are_those_of_the_value, ()) {
   const auto k = static_cast<std::size_t>(*rc::gen::inRange(1, 8));
   auto row = random_row(k, 3);
-  for (double& w : row) w += w < 0 ? -0.5 : 0.5;  // off the kinks
+  for (double& w : row) w += w < 0 ? -0.5 : 0.5;  // away from the kinks
   for (const std::string& name : penalty_names()) {
     const auto penalty = penalty_from(name);
     if (penalty->zero_pattern() == ZeroPattern::other) continue;

@@ -1,4 +1,5 @@
-// The sparse-group prox against the optimality conditions of its definition, the dual norm against the prox.
+// The sparse-group prox, compared with the optimality conditions of its definition, and the dual norm with
+// the prox.
 #include "sharelearn/penalty/sparse_group.hpp"
 
 #include <gtest/gtest.h>
@@ -31,9 +32,9 @@ RC_GTEST_PROP(sparse_group, prox_meets_its_optimality_condition, ()) {
   double norm = 0;
   for (const double u : point) norm += u * u;
   norm = std::sqrt(norm);
-  double left = 0;  // what the group term must explain where the point is zero
+  double left = 0;  // the part that the group term must balance where the point is zero
   for (std::size_t c = 0; c < row.size(); ++c) {
-    const double pull = (row[c] - point[c]) / step;  // must be a subgradient of value at point
+    const double pull = (row[c] - point[c]) / step;  // must be a subgradient of the penalty at `point`
     if (point[c] != 0) {
       RC_ASSERT(std::abs(pull - mix * std::copysign(1.0, point[c]) - (1 - mix) * point[c] / norm) < 1e-9);
     } else if (norm > 0) {

@@ -1,4 +1,5 @@
-// The tree-guided penalty: its prox against the optimality of its definition, its ends against l1 and l1/l2.
+// The tree-guided penalty: its prox satisfies the optimality of its definition; its special cases equal l1
+// and l1/l2.
 #include "sharelearn/penalty/tree_group.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace sharelearn {
 namespace {
 
-/// ((0 1) 2) (3 4) with some heights.
+/// The tree ((0 1) 2) (3 4) with some heights.
 OutputTree small_tree() {
   return {.leaves = 5, .parent = {5, 5, 6, 7, 7, 6, 8, 8, -1}, .height = {0, 0, 0, 0, 0, 0.3, 0.6, 0.2, 0.9}};
 }
@@ -41,7 +42,8 @@ TEST(tree_group, prox_is_no_worse_than_any_point_nearby) {
       const double size = std::pow(10.0, -random.uniform(0, 5));
       for (double& value : other)
         value = random.below(3) == 0 ? value * (1 - size) : value + size * random.normal();
-      // The cost is strongly convex: a point at a distance is worse by at least half its square.
+      // The objective is strongly convex: a point at some distance is worse by at least half the squared
+      // distance.
       double distance = 0;
       for (std::size_t c = 0; c < 5; ++c) distance += 0.5 * h[c] * (other[c] - u[c]) * (other[c] - u[c]);
       EXPECT_GE(cost(other), cost(u) + distance - 1e-9);

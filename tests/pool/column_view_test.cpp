@@ -1,4 +1,4 @@
-// Pools over a scaled view of raw, perhaps borrowed, columns are those over an explicitly scaled copy.
+// Pools over a scaled view of raw, perhaps borrowed, columns equal pools over an explicitly scaled copy.
 #include "sharelearn/transform/column_view.hpp"
 
 #include <memory>
@@ -22,7 +22,7 @@ using testing::all_sums;
 using testing::random_matrix;
 using testing::Scaled;
 
-/// Columns of different offsets and ranges; 2100 rows: several leaves, the last one not whole.
+/// Columns of different offsets and ranges. 2100 rows make several leaves, with an incomplete last one.
 constexpr Index kRows = 2100;
 constexpr Index kColumns = 16;
 
@@ -74,7 +74,7 @@ std::vector<std::int32_t> labels() {
   return label;
 }
 
-/// A spread of candidates: all of few, every so many of many.
+/// A sample of candidates: all if there are few, else evenly spaced ones.
 std::vector<Index> some_candidates(const Pool& pool) {
   std::vector<Index> some;
   for (Index j = 0; j < pool.candidates(); j += 1 + pool.candidates() / 60) some.push_back(j);
@@ -92,7 +92,7 @@ std::vector<float> values_of(const Pool& pool, Index candidate) {
   return all;
 }
 
-/// The same candidates with the same values, to the bit; sums that are those of the values in double.
+/// The same candidates with the same values, to the bit; and sums that agree with the values' sums in double.
 void expect_same_pool(const Pool& view, const Pool& copy, double tolerance) {
   constexpr Index kOutputs = 3;
   ASSERT_EQ(view.candidates(), copy.candidates());
@@ -175,7 +175,7 @@ Grid<double> test_residual(Index rows) {
   return residual;
 }
 
-/// A heap buffer of exactly the values, so that a read beyond them is seen by a checker of addresses.
+/// A heap buffer of exactly the size of the values, so that an address sanitizer detects a read beyond them.
 TEST(ColumnView, borrowed_columns_without_padding_give_the_bits_of_owned_ones) {
   const std::vector<std::int32_t> label = labels();
   const DenseMatrix x = testing::level_matrix(kRows, kColumns, 256, 3);
@@ -278,7 +278,7 @@ TEST(RowMajor, exact_sums_do_not_depend_on_the_order_of_the_rows) {
   }
 }
 
-/// Rows of integer weights, and the same rows as often as that.
+/// Rows with integer weights, and the same rows repeated as often as their weights say.
 struct Copies {
   explicit Copies(const DenseMatrix& once) {
     std::vector<Index> rows;
@@ -312,10 +312,33 @@ TEST(RowWeights, means_and_radii_are_those_of_copied_rows) {
   const Copies data(random_matrix(500, 3, 2));
   const PieceOptions options{.centres = 1, .radii = 9};
   const PiecePool a(data.weighted, options, threads, data.weight), b(data.copied, options, threads);
-  for (Index q = 0; q < 8; ++q) {  // the last ball holds all rows, those of weight 0, too
+  for (Index q = 0; q < 8; ++q) {  // the last ball holds all rows, including those of weight 0
     const double radius = b.feature(q)->describe({})["radius"].get<double>();
     EXPECT_NEAR(a.feature(q)->describe({})["radius"].get<double>(), radius, 1e-5 * radius) << q;
   }
+}
+
+TEST(RowWeights, support_sets_are_those_of_copied_rows) {
+  ThreadPool threads(2);
+  const Copies data(random_matrix(300, 3, 4));
+  std::vector<std::int32_t> label(300), copied_label;
+  for (std::size_t r = 0; r < 300; ++r) {
+    label[r] = static_cast<std::int32_t>(r * 7 % 3);
+    copied_label.insert(copied_label.end(), static_cast<std::size_t>(data.weight[r]), label[r]);
+  }
+  const double sigma = typical_sigma(data.copied, 1);
+  EXPECT_EQ(typical_sigma(data.weighted, 1, data.weight), sigma);
+  const auto expect_same = [](const Grid<float>& a, const Grid<float>& b) {
+    ASSERT_EQ(a.cols(), b.cols());
+    for (Index n = 0; n < a.cols(); ++n) {
+      for (Index j = 0; j < a.rows(); ++j) EXPECT_FLOAT_EQ(a(j, n), b(j, n));
+    }
+  };
+  expect_same(sampled_support(data.weighted, 400, 1, data.weight), sampled_support(data.copied, 400, 1));
+  expect_same(clustered_support(data.weighted, 9, 1, threads, data.weight),
+              clustered_support(data.copied, 9, 1, threads));
+  expect_same(perceptron_support(data.weighted, label, 3, 100, sigma, 1, data.weight),
+              perceptron_support(data.copied, copied_label, 3, 100, sigma, 1));
 }
 
 TEST(RowWeights, rows_of_weight_zero_are_no_points_and_no_centres) {
@@ -335,7 +358,7 @@ TEST(RowWeights, rows_of_weight_zero_are_no_points_and_no_centres) {
         perceptron_support(matrix, label, 2, 100, 1.0, 1, weight)}) {
     for (Index n = 0; n < points.cols(); ++n) EXPECT_LT(points(0, n), 100);
   }
-  EXPECT_THROW(sampled_support(matrix, 201, 1, weight), InputError);
+  EXPECT_THROW(sampled_support(matrix, 402, 1, weight), InputError);  // 401 copies
   EXPECT_LT(typical_sigma(matrix, 1, weight), 100);
   const std::vector<float> points{0, 1, 100, 110};
   const std::vector<double> weights{1, 3, 2, 2};

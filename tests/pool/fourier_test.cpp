@@ -33,7 +33,8 @@ TEST(fourier, products_approximate_the_gaussian_kernel) {
       for (Index j = 0; j < columns; ++j) {
         distance += std::pow(static_cast<double>(x.dense()(a, j)) - x.dense()(b, j), 2);
       }
-      // The deviation of the mean of `count` products is at most 1 / sqrt(count); five of them.
+      // The deviation of the mean of `count` products is at most 1 / sqrt(count). Five deviations are
+      // allowed.
       EXPECT_NEAR(product, std::exp(-distance / (2 * sigma)), 5 / std::sqrt(count));
     }
   }

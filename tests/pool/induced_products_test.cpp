@@ -15,7 +15,7 @@ TEST(induced_products, a_chosen_candidate_offers_its_products_once) {
   EXPECT_EQ(pool.candidates(), 3);
   pool.chosen(0);  // x0 x0, x0 x1, x0 x2
   EXPECT_EQ(pool.candidates(), 6);
-  pool.chosen(1);  // x1 x1, x1 x2; x0 x1 is there already
+  pool.chosen(1);  // x1 x1, x1 x2; x0 x1 exists already
   EXPECT_EQ(pool.candidates(), 8);
   pool.chosen(0);
   EXPECT_EQ(pool.candidates(), 8);
@@ -25,7 +25,7 @@ TEST(induced_products, without_squares_no_column_is_there_twice) {
   const Matrix x(test::random_dense(20, 3, 1));
   InducedProductPool pool(x, InducedProductPool::kUsualFactors, false);
   for (Index candidate = 0; candidate < pool.candidates(); ++candidate) pool.chosen(candidate);
-  EXPECT_EQ(pool.candidates(), 7);  // the subsets of three columns, but for the empty one
+  EXPECT_EQ(pool.candidates(), 7);  // the non-empty subsets of three columns
 }
 
 TEST(induced_products, correlate_values_and_feature_agree) {

@@ -22,7 +22,7 @@ Pixels convert(const std::vector<float>& values, const PatchFrame& frame) {
   return out;
 }
 
-/// Columns to the right for each row further down: the regression of the ink's columns on its rows.
+/// Columns to the right per row downwards: the regression of the ink's columns on its rows.
 double slope_of(const std::vector<double>& ink, const ImageShape& shape, double* middle = nullptr) {
   double total = 0, x = 0, y = 0, lean = 0, height = 0;
   const auto each = [&](auto what) {
@@ -67,8 +67,8 @@ TEST(PatchPixels, are_seven_bits_from_floats_and_from_bytes) {
   }
 }
 
-// Shifts by real numbers, nothing rounded.
-TEST(PatchPixels, straightened_are_rows_shifted_by_the_slant_of_the_ink) {
+// The reference shifts by real numbers and rounds nothing.
+TEST(PatchPixels, deskewing_shifts_rows_by_the_slant_of_the_ink) {
   Random random(3);
   for (const ImageShape shape : {ImageShape{28, 28}, ImageShape{9, 17}, ImageShape{31, 6}}) {
     for (int repetition = 0; repetition < 20; ++repetition) {
@@ -103,7 +103,7 @@ TEST(PatchPixels, a_slanted_stroke_comes_out_upright) {
   }
 }
 
-TEST(PatchPixels, what_does_not_lean_stays_and_nothing_is_sheared_beyond_45_degrees) {
+TEST(PatchPixels, upright_images_stay_and_nothing_is_sheared_beyond_45_degrees) {
   const ImageShape shape{20, 20};
   std::vector<float> one_row(400, 0.0f), dash(400, 0.0f);
   std::fill_n(one_row.begin() + 85, 9, 200.0f);

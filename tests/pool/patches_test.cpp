@@ -49,7 +49,7 @@ int pixel(const DenseMatrix& images, Index row, Index j) {
   return static_cast<int>(std::floor(static_cast<double>(images(row, j)) * 127 / 255 + 0.5));
 }
 
-/// Grey values that are the pixels a template sees, once rounded to 7 bits (patch_pixels_test.cpp).
+/// Grey values that stand exactly for the 7-bit pixels a template sees (patch_pixels_test.cpp).
 DenseMatrix as_seen(DenseView images, const PatchFrame& frame) {
   DenseMatrix seen(images.rows(), images.cols());
   PatchPixels pixels(frame);
@@ -69,7 +69,7 @@ int rounded_product(int a, int b) {
   return static_cast<int>(std::floor(static_cast<double>(a) * b / 32768 + 0.5));
 }
 
-/// The definition at the head of patch_feature.hpp, in the plainest way.
+/// The definition at the top of patch_feature.hpp, in the simplest way.
 int brute_force(const DenseMatrix& images, Index row, const PatchFeature::Parts& f) {
   const auto at = [&](Index y, Index x) { return pixel(images, row, y * f.frame.shape.width + x); };
   int best = 0;
@@ -159,7 +159,7 @@ TEST(PatchPool, sums_equal_those_of_its_columns) {
   }
 }
 
-TEST(PatchPool, skipping_small_residuals_changes_little_and_the_leader_not) {
+TEST(PatchPool, skipping_small_residuals_changes_little_and_never_the_leader) {
   const Matrix images = random_images(2000, {12, 12}, 10);
   ThreadPool threads(2);
   PatchOptions options = small_options();
@@ -207,7 +207,7 @@ TEST(PatchFeature, saved_and_read_back_it_gives_the_training_column_on_raw_rows)
       feature->evaluate(ColumnView(images, none), x, 1);
       EXPECT_TRUE(std::ranges::equal(x.column_span(0), x.column_span(1)));
     }
-    // Where rows are shifted by the slant of the whole image, every pixel counts.
+    // With deskewing, the slant depends on the whole image, so every pixel is an input.
     EXPECT_EQ(pool.feature(124)->inputs().size() == 144, deskew);
   }
 }
@@ -255,7 +255,7 @@ TEST(PatchEvaluator, many_features_at_once_equal_their_columns_from_floats_and_f
   }
 }
 
-TEST(PatchPool, refuses_what_are_no_images) {
+TEST(PatchPool, refuses_rows_that_are_not_images) {
   ThreadPool threads(1);
   EXPECT_THROW(PatchPool(random_images(10, {5, 7}, 1), small_options(), threads), InputError);
   EXPECT_THROW(PatchPool(Matrix(DenseMatrix(10, 144)), small_options(), threads), InputError);

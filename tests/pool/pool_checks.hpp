@@ -1,4 +1,4 @@
-// What every pool must satisfy, whatever its candidates are.
+// Properties that every pool must have, whatever its candidates are.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ inline DenseMatrix random_matrix(Index rows, Index columns, std::uint64_t seed) 
   return x;
 }
 
-/// Values of a few levels, so that columns have ties.
+/// Values on a few levels, so that columns have ties.
 inline DenseMatrix level_matrix(Index rows, Index columns, std::int64_t levels, std::uint64_t seed) {
   Random random(seed);
   DenseMatrix x(rows, columns);
@@ -50,7 +50,7 @@ inline SparseMatrix sparse_copy(const DenseMatrix& x) {
   return out;
 }
 
-/// Data as read, its scaling, and the scaled copy a pool is built over.
+/// Raw data, its scaling, and the scaled copy that a pool is built over.
 struct Scaled {
   explicit Scaled(Matrix data, ScalingKind kind = ScalingKind::minmax) : raw(std::move(data)), x(raw) {
     ThreadPool threads(1);
@@ -80,8 +80,8 @@ inline std::vector<double> all_sums(const Pool& pool, const Grid<float>& residua
   return sums;
 }
 
-/// The sums equal those of the candidates' own columns; constant candidates have none; every candidate's
-/// columns are what its stored and reloaded feature computes from the raw data.
+/// Checks three properties: the sums equal those of the candidates' own columns; sums of constant candidates
+/// are zero; the stored and reloaded feature of every candidate computes the same columns from the raw data.
 inline void check_pool(const Pool& pool, const Matrix& raw, const Scaling& scaling, Index outputs = 5) {
   const Grid<float> residual = random_matrix(pool.rows(), outputs, 99);
   const std::vector<double> sums = all_sums(pool, residual, 1);

@@ -12,7 +12,7 @@ using testing::sparse_copy;
 
 TEST(Products, scores_equal_those_of_the_materialised_products) {
   ThreadPool threads(2);
-  // More rows than a strip, more columns than a panel, more outputs than a tile; none a multiple of it.
+  // More rows than a strip, more columns than a panel, more outputs than a tile; none is a multiple.
   const Scaled data(Matrix(random_matrix(600, 19, 1)));
   const ProductPool pool(data.x, {}, threads);
   EXPECT_EQ(pool.candidates(), 19 * 20 / 2);
@@ -46,7 +46,7 @@ TEST(Products, constant_products_have_no_score) {
   DenseMatrix x = random_matrix(40, 3, 4);
   for (Index r = 0; r < 40; ++r) {
     x(r, 0) = 2.0F;
-    x(r, 1) = r % 2 == 0 ? 1.0F : -1.0F;  // its square is constant, it is not
+    x(r, 1) = r % 2 == 0 ? 1.0F : -1.0F;  // its square is constant, but the column is not
   }
   const Scaled data{Matrix(x), ScalingKind::none};
   const ProductPool pool(data.x, {}, threads);

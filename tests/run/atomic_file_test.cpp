@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -45,7 +47,7 @@ TEST_F(AtomicFile, a_missing_folder_is_refused_with_the_name_of_the_file) {
   }
 }
 
-TEST_F(AtomicFile, a_folder_is_no_file) {
+TEST_F(AtomicFile, a_folder_is_not_a_file) {
   EXPECT_THROW(write_file(folder_, "x"), InputError);
 }
 
@@ -55,6 +57,44 @@ TEST_F(AtomicFile, a_link_stays_one) {
   write_file(folder_ / "link", "two");
   EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
   EXPECT_EQ(content(folder_ / "a.txt"), "two");
+}
+
+TEST_F(AtomicFile, a_link_to_nothing_stays_one_and_its_target_is_written) {
+  fs::create_symlink("behind.txt", folder_ / "second");
+  fs::create_symlink(folder_ / "second", folder_ / "first");
+  write_file(folder_ / "first", "one");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "first"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "second"));
+  EXPECT_EQ(content(folder_ / "behind.txt"), "one");
+}
+
+TEST_F(AtomicFile, links_in_a_circle_are_refused) {
+  fs::create_symlink(folder_ / "b", folder_ / "a");
+  fs::create_symlink(folder_ / "a", folder_ / "b");
+  EXPECT_THROW(require_writable(folder_ / "a"), InputError);
+}
+
+TEST_F(AtomicFile, the_longest_name_is_written_and_a_longer_one_is_refused_at_once) {
+  const fs::path longest = folder_ / std::string(255, 'n');
+  write_file(longest, "one");
+  EXPECT_EQ(content(longest), "one");
+  EXPECT_THROW(require_writable(folder_ / std::string(256, 'n')), InputError);
+}
+
+TEST_F(AtomicFile, a_process_that_is_killed_while_it_writes_leaves_nothing) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) write_file(folder_ / "a.txt", std::string(1 << 20, 'x'));
+    }
+    ::usleep(static_cast<useconds_t>(2000 + 1000 * repeat));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const bool complete = !fs::exists(folder_ / "a.txt") || fs::file_size(folder_ / "a.txt") == 1 << 20;
+    EXPECT_TRUE(complete);
+  }
+  // The name that a complete file has for a moment, between link and rename, may remain once in a long while.
+  EXPECT_LE(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 3);
 }
 
 TEST_F(AtomicFile, a_pipe_is_written_to_and_stays_one) {

@@ -16,8 +16,7 @@ TEST(Random, a_seed_gives_its_sequence_and_streams_differ) {
 }
 
 TEST(Random, the_sequence_of_seed_1_never_changes) {
-  // Models, splits and generated sets are reproducible across versions: these numbers are part of the
-  // contract.
+  // Models, splits and generated sets are reproducible across versions, so these numbers must never change.
   Random random(1);
   const std::uint64_t first = random.next();
   Random again(1);

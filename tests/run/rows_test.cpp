@@ -26,7 +26,7 @@ double sum_of(const std::vector<double>& numbers, RowRange range) {
   return sum;
 }
 
-/// The definition: blocks of a leaf one after the other, then the tree, by recursion.
+/// The definition: the blocks of a leaf are added one after another, then the tree by recursion.
 double tree_by_recursion(const std::vector<double>& numbers, const RowTree& tree, Index level, Index place) {
   if (level == 0) {
     double sum = 0;
@@ -75,7 +75,7 @@ RC_GTEST_PROP(Rows, sums_are_those_of_the_tree_for_any_number_of_threads, ()) {
   }
 }
 
-TEST(Rows, whoever_owns_the_leaves_the_sum_is_the_same_bits) {
+TEST(Rows, the_sum_has_the_same_bits_whoever_owns_the_leaves) {
   const std::vector<double> numbers = uneven_numbers(200000);
   const RowTree tree(std::ssize(numbers));
   const auto numbers_of_leaf = [&](Index leaf) {

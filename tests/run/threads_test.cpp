@@ -1,6 +1,9 @@
 #include "sharelearn/run/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -21,6 +24,24 @@ TEST(ThreadPool, every_piece_runs_exactly_once) {
       for (const auto& c : count) EXPECT_EQ(c, 1);
     }
   }
+}
+
+TEST(ThreadPool, where_threads_are_refused_it_works_with_those_it_got) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer itself needs more address space than the limit of this test";
+#endif
+  const pid_t child = ::fork();
+  if (child == 0) {  // a limit of processes does not bind root; one of memory for stacks binds everybody
+    const rlimit none{.rlim_cur = std::size_t{64} << 20, .rlim_max = std::size_t{64} << 20};
+    ::setrlimit(RLIMIT_AS, &none);
+    ThreadPool pool(64);
+    std::atomic<int> sum = 0;
+    pool.for_each(100, [&](std::int64_t piece, int) { sum += static_cast<int>(piece); });
+    ::_exit(pool.size() < 64 && sum == 4950 ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(ThreadPool, the_failure_of_the_lowest_piece_is_rethrown_and_the_pool_goes_on) {

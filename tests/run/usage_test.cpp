@@ -14,7 +14,7 @@ TEST(Usage, cpu_seconds_count_work) {
   while (cpu_seconds() - start < 0.02) {
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - began;
-  EXPECT_GE(passed.count(), 0.015);  // one thread at work: no more CPU than time
+  EXPECT_GE(passed.count(), 0.015);  // one thread works: CPU time is at most elapsed time
 }
 
 TEST(Usage, the_peak_holds_what_was_touched) {

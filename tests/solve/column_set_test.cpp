@@ -14,7 +14,7 @@ struct Both {
   SparseMatrix sparse;
 };
 
-/// The same matrix twice, half of it zeros.
+/// The same matrix as dense and as sparse, with half of the entries zero.
 Both random_both(Index rows, Index cols) {
   Both both{test::random_dense(rows, cols, 5), {}};
   both.sparse.rows = rows;
@@ -177,7 +177,8 @@ TEST(column_set, columns_need_neither_padding_nor_alignment) {
   const Index rows = 1037, cols = 5, outputs = 4;
   const DenseMatrix x = test::random_dense(rows, cols, 5);
   const Grid<double> residual = test::random_scores(rows, outputs, 6);
-  // Side by side from an odd place on; what a column read beyond its end would be the next one's, or NaN.
+  // Columns side by side from an odd position on. A read beyond the end of a column would meet the next
+  // column, or NaN.
   std::vector<float> packed{NAN};
   for (Index j = 0; j < cols; ++j) packed.insert(packed.end(), x.column(j), x.column(j) + rows);
   packed.push_back(NAN);
@@ -186,7 +187,7 @@ TEST(column_set, columns_need_neither_padding_nor_alignment) {
   EXPECT_EQ(all_products(padded, residual, threads), all_products(bare, residual, threads));
 }
 
-TEST(column_set, tasks_with_rows_of_their_own_are_columns_that_are_zero_elsewhere) {
+TEST(column_set, tasks_with_per_task_rows_are_columns_that_are_zero_elsewhere) {
   ThreadPool threads(3);
   const Index rows = 2500, cols = 4;
   const std::vector<Index> begin{0, 700, 700, 1500, 2500};  // the second task has no rows

@@ -18,7 +18,7 @@ struct Problem {
         loss(test::random_labels(x, classes, seed), classes, test::equal_weights(rows), 1) {}
 };
 
-/// Norm of the objective's gradient by central differences: independent of every gradient code.
+/// Norm of the objective's gradient by central differences, independent of all gradient code.
 double gradient_by_differences(const DesignProblem& problem, const std::vector<double>& w) {
   Grid<double> scores(problem.rows(), problem.outputs());
   const auto value = [&](const std::vector<double>& at) {
@@ -64,7 +64,8 @@ TEST(Corrective, every_method_reaches_a_point_with_no_gradient_for_every_penalty
 /// The definitions written out: scores, the loss of eqn (3) and its gradient, row by row with std::exp.
 TEST(Corrective, a_step_gives_the_scores_loss_and_gradient_of_the_definition) {
   ThreadPool threads(2);
-  const Index rows = 1301, columns = 5, k = 4;  // neither whole vectors nor whole blocks
+  const Index rows = 1301, columns = 5,
+              k = 4;  // multiples neither of the vector length nor of the block size
   Problem p(rows, columns, k, 7);
   const std::vector<std::int32_t> label = test::random_labels(p.x, k, 7);
   const SmoothPenalty none;
@@ -149,7 +150,7 @@ TEST(Corrective, separable_data_stops_with_finite_weights) {
   for (const double w : state.w) EXPECT_LT(std::abs(w), 100);
 }
 
-/// Classes around centres of their own, most of them separable.
+/// Classes around separate centres, most of them separable.
 struct Blobs {
   std::vector<std::int32_t> label;
   DenseMatrix x;
@@ -171,8 +172,8 @@ struct Blobs {
   }
 };
 
-/// As ShareBoost does it: a column more, and on from the weights before. Once the curvature has vanished a
-/// whole Newton step leads anywhere.
+/// As in ShareBoost: one more column in each step, starting from the previous weights. Once the curvature has
+/// vanished, a full Newton step can lead anywhere.
 TEST(Corrective, on_classes_that_can_be_separated_the_objective_falls_all_the_way) {
   ThreadPool threads(1);
   const SmoothPenalty none;
@@ -211,7 +212,8 @@ TEST(Corrective, columns_of_very_different_scales_have_the_optimum_of_equal_ones
   EXPECT_NEAR(objective[1], objective[0], 1e-6);
 }
 
-/// One number more for all classes changes no prediction, so that nothing but the solver holds it back.
+/// Adding the same number to the weights of all classes changes no prediction, so only the solver can prevent
+/// drift.
 TEST(Corrective, weights_do_not_drift_where_the_loss_is_flat) {
   ThreadPool threads(1);
   const SmoothPenalty none, ridge{.ridge = 1e-3};

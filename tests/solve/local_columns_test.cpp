@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-/// Groups of rows of a matrix, as local columns and written out with their zeros.
+/// Groups of rows of a matrix, as local columns and as full columns with zeros.
 struct Groups {
   Groups(Index rows, Index width, Index groups, std::uint64_t seed)
       : v(test::random_dense(rows, width, seed)), by_rows(static_cast<std::size_t>(rows * (width + 3))) {
@@ -115,7 +115,7 @@ TEST(LocalColumns, every_solver_finds_the_optimum_of_the_columns_written_out) {
         minimise(local, {.method = method, .tolerance = 1e-11, .max_iterations = 5000}, state);
     EXPECT_TRUE(report.converged);
     EXPECT_NEAR(report.objective, optimum, 1e-8);
-    // The loss leaves open what all biases have in common.
+    // The loss does not determine a common shift of all biases.
     const std::size_t penalised = state.w.size() - k;
     for (std::size_t v = 0; v < penalised; ++v) EXPECT_NEAR(state.w[v], expected.w[v], 2e-3);
   }

@@ -1,4 +1,4 @@
-// What leaves a quadratic, against its minimum over what is left, solved anew.
+// Removing columns from a quadratic model, compared with minimising over the remaining columns from scratch.
 #include "solve/preconditioner.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace sharelearn {
 namespace {
 
-/// Columns and outputs.
+/// Parameters: number of columns and of outputs.
 class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
  protected:
   Reductions()
@@ -25,7 +25,7 @@ class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
         scores(60, outputs),
         preconditioner(problem, scores) {}
 
-  /// H, from what apply() makes of the unit vectors.
+  /// H, from the results of apply() on the unit vectors.
   Eigen::MatrixXd hessian() const {
     const auto size = static_cast<Index>(problem.variables());
     Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(size, size);
@@ -35,7 +35,7 @@ class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
     return inverse.inverse();
   }
 
-  /// The least of 1/2 (v - w)' H (v - w) over v that is zero in the columns `gone`, and where it is.
+  /// The minimum of 1/2 (v - w)' H (v - w) over all v that are zero in the columns `gone`, and the minimiser.
   std::pair<double, Eigen::VectorXd> least_without(const Eigen::MatrixXd& h, const Eigen::VectorXd& w,
                                                    const std::vector<Index>& gone) const {
     std::vector<Index> free;
@@ -59,7 +59,7 @@ class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
   Preconditioner preconditioner;
 };
 
-TEST_P(Reductions, let_the_column_go_without_which_the_quadratic_rises_least) {
+TEST_P(Reductions, remove_the_column_whose_removal_raises_the_quadratic_least) {
   const Eigen::MatrixXd h = hessian();
   const Eigen::VectorXd w = Eigen::VectorXd::Random(h.rows());
   const Reduction reduction = preconditioner.reduce({w.data(), problem.variables()}, 1, {}, 3);
@@ -74,7 +74,7 @@ TEST_P(Reductions, let_the_column_go_without_which_the_quadratic_rises_least) {
     };
     const double least = least_also_without(part.group);
     EXPECT_NEAR(part.rise, least - before, 1e-7 * least);
-    for (Index j = 0; j < columns; j += std::max<Index>(columns / 4, 1)) {  // of many some will do
+    for (Index j = 0; j < columns; j += std::max<Index>(columns / 4, 1)) {  // a few of many columns
       if (std::ranges::find(gone, j) == gone.end()) {
         EXPECT_GE(least_also_without(j), least * (1 - 1e-9));
       }
@@ -88,7 +88,7 @@ TEST_P(Reductions, let_the_column_go_without_which_the_quadratic_rises_least) {
   }
 }
 
-TEST_P(Reductions, restricted_to_some_columns_it_is_what_a_new_one_of_them_would_be) {
+TEST_P(Reductions, restricted_to_some_columns_it_equals_one_built_from_them) {
   std::vector<Index> kept;
   for (Index j = columns - 1; j >= 0; --j) {
     if (j != 1) kept.push_back(j);
@@ -107,7 +107,7 @@ TEST_P(Reductions, restricted_to_some_columns_it_is_what_a_new_one_of_them_would
   EXPECT_LT((a - b).norm(), 1e-3 * b.norm());
 }
 
-TEST(Reduction, counts_the_rise_by_the_price) {
+TEST(Reduction, divides_the_rise_by_the_price) {
   ThreadPool threads(1);
   DenseMatrix x(40, 2);
   for (Index i = 0; i < 40; ++i) x(i, i % 2) = i % 4 < 2 ? 1.0f : -1.0f;
@@ -120,7 +120,7 @@ TEST(Reduction, counts_the_rise_by_the_price) {
   EXPECT_EQ(preconditioner.reduce(w, 1, price, 1).leaving.front().group, 0);
 }
 
-// Up to 400 columns each output has a factor, beyond that all share one.
+// Up to 400 columns each output has its own factor; beyond that all outputs share one.
 INSTANTIATE_TEST_SUITE_P(own_and_shared, Reductions,
                          ::testing::Values(std::pair<Index, Index>{6, 3}, std::pair<Index, Index>{405, 2}));
 

@@ -1,4 +1,4 @@
-// Newton's step where the loss hardly curves.
+// Newton's step where the loss has almost no curvature.
 #include "solve/support_newton.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace sharelearn {
 namespace {
 
-/// Targets so far away that the second derivatives are the smallest numbers there are, or zero.
+/// Targets so far away that the second derivatives are subnormal or zero.
 TEST(support_newton, a_saturated_loss_has_a_finite_step) {
   constexpr Index rows = 16;
   ThreadPool threads(1);

@@ -55,7 +55,7 @@ TEST(Words, beyond_ascii_are_lower_case_and_counted_by_letters) {
   EXPECT_EQ(words_of("grüße größer", options), std::vector<std::string>{"grüße"});
   options.shortest = 5;
   EXPECT_EQ(words_of("süß grüße", options), std::vector<std::string>{"grüße"});
-  // Latin-1, a cut character and an overlong one stay as they are.
+  // Latin-1 bytes, a truncated character and an overlong one stay as they are.
   EXPECT_EQ(words_of("gr\xFC\xDF cut\xC3 \xC0\xAF\xC0"),
             (std::vector<std::string>{"gr\xFC\xDF", "cut\xC3", "\xC0\xAF\xC0"}));
 }
@@ -146,7 +146,7 @@ TEST(Words, in_a_maildir_only_cur_and_new_hold_mail) {
             (std::vector<std::string>{"Maildir alpha", "Maildir beta", "Maildir/Work gamma", "notes delta"}));
 }
 
-TEST(Words, a_text_that_begins_with_from_is_no_mbox) {
+TEST(Words, a_text_that_begins_with_from_is_not_an_mbox) {
   EXPECT_FALSE(looks_like_mbox("From the desk of nobody: hello world\n"));
   EXPECT_FALSE(looks_like_mbox("From here on\n\nDate: yesterday\n"));
   EXPECT_TRUE(looks_like_mbox("From a@b Thu Nov  4 10:00:00 2004\nDate: 4 Nov 2004 10:00:00\n\nx\n"));
@@ -155,6 +155,15 @@ TEST(Words, a_text_that_begins_with_from_is_no_mbox) {
   const auto documents = collect_documents(root.path(), {});
   ASSERT_EQ(documents.size(), 1U);
   EXPECT_EQ(documents[0].folder, "a");
+}
+
+// Quadratic time would be hours here.
+TEST(Words, a_long_header_of_half_encoded_words_takes_linear_time) {
+  for (const std::string piece : {"=?", "=?a?q?", "=?a?q? ", "?=", "=?a?"}) {
+    std::string mail = "Subject: ";
+    for (int i = 0; i < 1'000'000; ++i) mail += piece;
+    EXPECT_GT(parse_mail(mail + "\n\nbody\n", {}).text.size(), 4U);
+  }
 }
 
 TEST(Words, junk_is_text_and_never_an_error) {

@@ -62,7 +62,7 @@ TEST(Deform, without_any_strength_the_copies_are_the_images) {
   }
 }
 
-/// Where the light is: first moments of an image.
+/// Centre of the light: first moments of an image.
 std::pair<double, double> centre(DenseView x, Index i, const ImageShape& shape) {
   double mass = 0, y = 0, px = 0;
   for (Index p = 0; p < shape.pixels(); ++p) {

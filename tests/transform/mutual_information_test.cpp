@@ -7,7 +7,7 @@
 namespace sharelearn {
 namespace {
 
-/// Four columns over eight rows: the class itself, independent of it, constant, and present in half of one
+/// Four columns over eight rows: equal to the class, independent of it, constant, and present in half of one
 /// class only.
 Matrix columns() {
   DenseMatrix x(8, 4);

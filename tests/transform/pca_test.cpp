@@ -11,7 +11,7 @@
 namespace sharelearn {
 namespace {
 
-/// Rows of a Gaussian whose columns are mixed, so that no principal direction is an axis.
+/// Rows of a Gaussian with mixed columns, so that no principal direction is an axis.
 DenseMatrix mixed_data(Index rows, Index columns, std::uint64_t seed) {
   Random random(seed);
   Grid<double> mixing(columns, columns);
@@ -83,7 +83,7 @@ TEST(Pca, coordinates_are_the_centred_rows_times_the_directions) {
   }
 }
 
-TEST(Pca, a_row_has_the_same_coordinates_in_any_company) {
+TEST(Pca, a_row_has_the_same_coordinates_whatever_rows_are_beside_it) {
   ThreadPool threads(1);
   const Matrix x(mixed_data(100, 13, 5));
   const Pca pca = Pca::fit(x, 5, threads);

@@ -1,4 +1,4 @@
-// A row's weight is its number of copies: what is fitted on weighted rows is what is fitted on repeated ones.
+// A row's weight is its number of copies: fitting on weighted rows equals fitting on repeated rows.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

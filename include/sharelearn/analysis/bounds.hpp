@@ -7,7 +7,7 @@
 
 namespace sharelearn {
 
-/// What Theorem 1 needs to know of a run.
+/// The quantities of a run that enter Theorem 1.
 struct RunSize {
   Index features = 0;    ///< T
   Index classes = 0;     ///< k
@@ -16,8 +16,8 @@ struct RunSize {
 };
 
 /// Theorem 1: with probability 1 - delta the true error exceeds the training error by at most a constant
-/// times this, sqrt((T k log(T k) log k + T log d + log(1 / delta)) / |S|). The theorem does not name the
-/// constant.
+/// times this term, sqrt((T k log(T k) log k + T log d + log(1 / delta)) / |S|). The theorem does not state
+/// the constant.
 double generalisation_term(const RunSize& run, double delta);
 
 /// ||W||_{inf,1}: the sum over columns of the largest magnitude. `weights` is [column][output].

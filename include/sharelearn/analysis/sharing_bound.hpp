@@ -29,20 +29,20 @@ struct MistakeBound {
   Index sets = 0;         ///< rho
   double complexity = 0;  ///< C
   double bound = 0;       ///< L + C + sqrt(L C)
-  /// Hypotheses of the competitor, as its file names them, that are no class's: their weights count in C and
-  /// never in a score.
+  /// Hypotheses of the competitor, as its file names them, that belong to no class: their weights count in C,
+  /// but never in a score.
   std::vector<std::string> idle = {};
 };
 
 class BoundMeter {
  public:
   explicit BoundMeter(Competitor competitor) : competitor_(std::move(competitor)) {}
-  /// Looks at a trial before the learner learns from it; `actual` is -1 for a first occurrence. O(nnz k).
+  /// Observes a trial before the learner learns from it; `actual` is -1 for a first occurrence. O(nnz k).
   void observe(const SharingModel& model, const ExampleView& x, Index actual);
   MistakeBound result(const SharingModel& model) const;
 
  private:
-  /// Scores of the competitor, and the largest |phi|^2 of this trial into largest_norm_.
+  /// Scores of the competitor; updates largest_norm_ by the largest |phi|^2 of this trial.
   std::vector<double> scores(const SharingModel& model, const ExampleView& x);
   std::vector<std::string> idle(const SharingModel& model) const;
 

@@ -1,5 +1,4 @@
-// Numbers for the features of a stream whose vocabulary is not known in advance: by index, by name, or
-// hashed.
+// Numbers the features of a stream whose vocabulary is not known in advance: by index, by name, or by hash.
 #pragma once
 
 #include <cstdint>
@@ -16,31 +15,31 @@ namespace sharelearn {
 
 class FeatureNumbering {
  public:
-  /// No feature: unknown, and not to be learned.
+  /// Returned for a feature that is unknown and is not to be learned.
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  /// `hash_bits` > 0: ids are hashes of that many bits, nothing is stored. `bias`: id 0 is a constant
+  /// `hash_bits` > 0: ids are hashes of that many bits, and nothing is stored. `bias`: id 0 is a constant
   /// feature.
   explicit FeatureNumbering(bool by_name = false, int hash_bits = 0, bool bias = false);
 
-  /// Features are told apart by name, not by index.
+  /// Features are identified by name, not by index.
   bool by_name() const { return by_name_; }
   bool bias() const { return bias_; }
   int hash_bits() const { return hash_bits_; }
 
   /// Id of column `index` (from 0) or of a name; kNone if it was never seen. Indices below 4 million are
-  /// their own ids, so that rows of small indices cost no lookup.
+  /// their own ids, so rows of small indices need no lookup.
   std::uint32_t find_index(std::uint64_t index) const;
   std::uint32_t find_name(std::string_view name) const;
   /// The same; an unknown feature gets the next id.
   std::uint32_t of_index(std::uint64_t index);
   std::uint32_t of_name(std::string_view name);
 
-  /// What to call a feature in a report: its name, or its index from 0.
+  /// Name of a feature in a report: its name, or its index from 0.
   std::string name_of(std::uint32_t id) const;
   /// Names in order of their ids; empty unless by name.
   const std::deque<std::string>& names() const { return names_; }
-  /// Indices that are not their own ids, in order of the ids that they have instead, from 4194305 on.
+  /// Indices that are not their own ids, in the order of the ids they have instead, from 4194305 on.
   const std::vector<std::uint64_t>& large_indices() const { return large_; }
 
   void write(ByteWriter& out) const;
@@ -53,7 +52,7 @@ class FeatureNumbering {
   bool by_name_;
   int hash_bits_;
   bool bias_;
-  std::deque<std::string> names_;  ///< a deque: the views below stay valid
+  std::deque<std::string> names_;  ///< a deque keeps the string views below valid
   std::unordered_map<std::string_view, std::uint32_t> id_of_name_;
   std::vector<std::uint64_t> large_;  ///< indices from kDirect on, in order of their ids
   std::unordered_map<std::uint64_t, std::uint32_t> id_of_large_;

@@ -1,4 +1,4 @@
-// Rows of a data set seen as grey images: row-major pixels, one a column of the matrix.
+// Rows of a data set as grey images: row-major pixels, one pixel per column of the matrix.
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"

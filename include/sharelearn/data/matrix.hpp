@@ -1,5 +1,5 @@
 // The data matrix: m examples by d columns, float32, stored by columns, dense or sparse. Dense values are
-// owned, or borrowed from memory of the caller (an array of another library, a mapped file).
+// owned, or borrowed from the caller's memory (an array of another library, a mapped file).
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,24 @@
 #include <variant>
 #include <vector>
 
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/run/rows.hpp"
 
 namespace sharelearn {
 
-/// Allocator for SIMD: 64-byte alignment.
+/// Allocator for SIMD: 64-byte alignment. A large array asks first whether there is memory for it, so that it
+/// is refused by name instead of failing half filled.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;
   AlignedAllocator() = default;
   template <class U>
   AlignedAllocator(const AlignedAllocator<U>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64})); }
+  T* allocate(std::size_t n) {
+    constexpr std::size_t large = std::size_t{16} << 20;
+    if (n >= large / sizeof(T)) require_memory(static_cast<double>(n) * sizeof(T), "an array of numbers");
+    return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
+  }
   void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
@@ -28,7 +34,7 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-/// A column-major matrix whose columns each start on a 64-byte border. Columns are padded with zeros.
+/// A column-major matrix. Each column starts at a 64-byte boundary and is padded with zeros.
 template <class T>
 class Grid {
  public:
@@ -39,9 +45,13 @@ class Grid {
         stride_(padded(rows)),
         data_(static_cast<std::size_t>(stride_ * cols), T{}) {}
 
+  /// Memory of a grid of this size.
+  static double bytes(Index rows, Index cols) {
+    return static_cast<double>(padded(rows)) * static_cast<double>(cols) * sizeof(T);
+  }
   Index rows() const { return rows_; }
   Index cols() const { return cols_; }
-  /// Distance between the starts of two columns, in elements.
+  /// Elements from the start of one column to the start of the next.
   Index stride() const { return stride_; }
   T* column(Index j) { return data_.data() + j * stride_; }
   const T* column(Index j) const { return data_.data() + j * stride_; }
@@ -52,14 +62,14 @@ class Grid {
   T* data() { return data_.data(); }
   const T* data() const { return data_.data(); }
   void fill(T value) { data_.assign(data_.size(), value); }
-  /// Makes room for `count` columns in all, so that appending up to there moves nothing.
+  /// Reserves memory for `count` columns in total, so that appending up to this number moves nothing.
   void reserve_columns(Index count) { data_.reserve(static_cast<std::size_t>(stride_ * count)); }
   /// Appends `count` zero columns.
   void append_columns(Index count) {
     cols_ += count;
     data_.resize(static_cast<std::size_t>(stride_ * cols_), T{});
   }
-  /// Drops the last `count` columns; their room is kept.
+  /// Drops the last `count` columns; their memory is kept.
   void drop_columns(Index count) {
     cols_ -= count;
     data_.resize(static_cast<std::size_t>(stride_ * cols_));
@@ -76,7 +86,7 @@ class Grid {
 
 using DenseMatrix = Grid<float>;
 
-/// Dense columns to read, of whoever owns them. They need neither padding nor alignment.
+/// A read-only view of dense columns, whoever owns them. The columns need neither padding nor alignment.
 class DenseView {
  public:
   DenseView() = default;
@@ -97,7 +107,7 @@ class DenseView {
   Index rows_ = 0, cols_ = 0, stride_ = 0;
 };
 
-/// Compressed sparse columns. Rows ascend within a column; explicit zeros do not occur.
+/// Compressed sparse columns. Rows ascend within a column; there are no explicit zeros.
 struct SparseMatrix {
   Index rows = 0;
   Index cols = 0;
@@ -117,13 +127,13 @@ struct SparseMatrix {
   Index at(Index j) const { return start[static_cast<std::size_t>(j)]; }
 };
 
-/// Dense or sparse, behind one set of questions.
+/// A dense or a sparse matrix behind one interface.
 class Matrix {
  public:
   Matrix() = default;
   Matrix(DenseMatrix dense) : storage_(std::move(dense)) {}
   Matrix(SparseMatrix sparse) : storage_(std::move(sparse)) {}
-  /// Values that stay with their owner, who must keep them for as long as this matrix and its copies live.
+  /// A matrix of values that stay with their owner. They must outlive this matrix and its copies.
   static Matrix borrow(DenseView dense);
 
   bool is_sparse() const { return std::holds_alternative<SparseMatrix>(storage_); }
@@ -133,33 +143,33 @@ class Matrix {
   DenseView dense() const {
     return is_borrowed() ? std::get<DenseView>(storage_) : DenseView(std::get<DenseMatrix>(storage_));
   }
-  /// To write to. Throws InputError where the values are borrowed: they are read-only.
+  /// Write access. Throws InputError where the values are borrowed, which are read-only.
   DenseMatrix& owned_dense();
   SparseMatrix& sparse() { return std::get<SparseMatrix>(storage_); }
   const SparseMatrix& sparse() const { return std::get<SparseMatrix>(storage_); }
 
   /// Writes all rows() values of column j, zeros included.
   void copy_column(Index j, float* out) const;
-  /// The same of some rows. Sparse: O(log nonzeros + nonzeros in the range).
+  /// The same for some rows. Sparse: O(log nonzeros + nonzeros in the range).
   void copy_column(Index j, RowRange rows, float* out) const;
-  /// The rows named, in that order.
+  /// The given rows, in that order.
   Matrix select_rows(std::span<const Index> rows) const;
-  /// A dense copy (of a sparse matrix: d * m floats).
+  /// A dense copy; for a sparse matrix this takes d * m floats.
   DenseMatrix to_dense() const;
-  /// Bytes held; of borrowed values none.
+  /// Bytes owned; borrowed values do not count.
   Index bytes() const;
 
  private:
   std::variant<DenseMatrix, SparseMatrix, DenseView> storage_;
 };
 
-/// One example as the online learners and readers see it: ascending column indices with their values.
+/// One example for the online learners and readers: ascending column indices and their values.
 struct SparseRow {
   std::vector<Index> index;
   std::vector<float> value;
 };
 
-/// The same entries by rows (compressed sparse rows): what the online learners walk over.
+/// The same entries by rows (compressed sparse rows), for the online learners.
 struct RowMatrix {
   Index rows = 0;
   Index cols = 0;

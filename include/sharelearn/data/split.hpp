@@ -1,4 +1,6 @@
-// Deterministic stratified splits.
+// Deterministic stratified splits. Parts are measured by the weight of their rows (none: 1 each). A row of
+// weight 3 is three copies that stay together, or a part would be judged by rows it has learned from; rows
+// that only happen to be equal are split like any others.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +16,17 @@ struct Split {
   std::vector<Index> test;   ///< ascending
 };
 
-/// Puts round(fraction * rows of the class) rows of each class, chosen by seed, into `test`.
-Split stratified_holdout(std::span<const std::int32_t> class_of_row, double fraction, std::uint64_t seed);
+/// Puts `fraction` of the weight of each class, rounded to whole rows chosen by seed, into `test`.
+Split stratified_holdout(std::span<const std::int32_t> class_of_row, double fraction, std::uint64_t seed,
+                         std::span<const double> weights = {});
 
-/// Of tasks with rows of their own: `fraction` of the rows, spread over the labels of each task, but never
-/// all rows of a task. Ids below 0 (a row without one) are a task or a label like any other.
+/// Split for tasks with per-task rows: `fraction` of the rows, spread over the labels of each task, but never
+/// all rows of a task. A negative id (a row without task or label) counts as one more task or label.
 Split task_holdout(std::span<const std::int32_t> task_of_row, std::span<const std::int32_t> label_of_row,
-                   double fraction, std::uint64_t seed);
+                   double fraction, std::uint64_t seed, std::span<const double> weights = {});
 
 /// `folds` splits whose test parts partition the rows, each class spread evenly.
-std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, int folds,
-                                    std::uint64_t seed);
+std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, int folds, std::uint64_t seed,
+                                    std::span<const double> weights = {});
 
 }  // namespace sharelearn

@@ -1,4 +1,4 @@
-// Data sets as text that read_dataset() reads back.
+// Writes data sets as text that read_dataset() can read.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace sharelearn {
 
-/// A line a row, zeros left out, indices from 1. Throws InputError for a label that the format cannot hold.
+/// One line per row, without zeros, indices from 1. Throws InputError for a label that the format cannot
+/// hold.
 std::string to_svmlight(const Dataset& data);
 
-/// Text as a field of a CSV line: in quotes where it needs them.
+/// Text as a field of a CSV line, quoted if necessary.
 std::string csv_field(const std::string& text);
 
-/// A header where the columns have names, the label last.
+/// A header line if the columns have names; the label is the last column.
 std::string to_csv(const Dataset& data);
 
 }  // namespace sharelearn

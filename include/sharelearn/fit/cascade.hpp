@@ -6,7 +6,7 @@
 
 namespace sharelearn {
 
-/// How the rows of a joint learner are made.
+/// How the rows of a joint learner are derived from the data set.
 struct JointRows {
   std::optional<Index> fourier = {};  ///< random Fourier features
   std::optional<double> sigma = {};
@@ -16,7 +16,7 @@ struct JointRows {
 struct CascadeFit {
   static constexpr std::string_view name = "cascade";
   static constexpr std::string_view summary =
-      "Regularisation cascade: from features shared by all classes or tasks to features of one";
+      "A cascade of models, from features shared by all classes or tasks to features of single ones";
   CommonFit common = {};
   std::optional<std::string> loss = {};
   std::optional<Index> levels = {};
@@ -35,7 +35,7 @@ Fitted fit(const FitData& data, const CascadeFit& options, const Context& contex
 struct TreeLassoFit {
   static constexpr std::string_view name = "treelasso";
   static constexpr std::string_view summary =
-      "Tree-guided group lasso: features shared by the subtrees of a tree of classes or tasks";
+      "Group lasso over a tree of classes or tasks: related ones share features";
   CommonFit common = {};
   std::optional<std::string> loss = {};
   std::optional<std::string> tree = {};  ///< cluster, random, or the text of a tree (learn/output_tree.hpp)

@@ -13,8 +13,8 @@
 
 namespace sharelearn {
 
-/// How the folds' errors choose: the least mean, or the first point of the path (the simplest model) within
-/// one standard error of it.
+/// How the folds' errors choose a point: the least mean, or the first point of the path (the simplest model)
+/// within one standard error of it.
 enum class ChoiceOfPoint { least, one_standard_error };
 ChoiceOfPoint choice_from(std::string_view name);
 /// "least", "one-standard-error"
@@ -27,24 +27,23 @@ struct CrossValidation {
   std::size_t chosen = 0;
 };
 
-/// Measures of a path learned from split.train on split.test, less is better, one per point; `fold` is for
-/// progress.
+/// Measures on split.test of a path learned from split.train: one per point, less is better; `fold` is its
+/// name in progress messages.
 using PathMeasure = std::function<std::vector<double>(const Split& split, const std::string& fold)>;
 
-/// A fold whose path is shorter stays with its last point. Throws Failure if the run was cancelled on the
-/// way.
+/// A fold with a shorter path repeats its last point. Throws Failure if the run is cancelled.
 CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
                                ChoiceOfPoint choice, const Context& context);
 
-/// The same of folds that the caller holds, by their number from 0.
+/// The same for folds that the caller holds, numbered from 0.
 CrossValidation cross_validate(std::size_t folds,
                                const std::function<std::vector<double>(std::size_t fold)>& measure,
                                ChoiceOfPoint choice, const Context& context);
 
-/// Throws OptionError on a number of folds that leaves nothing to learn from or to judge by.
+/// Throws OptionError if this number of folds leaves no rows to learn from or to judge by.
 void check_folds(Index folds, Index rows);
 
-/// Throws Failure if the run was cancelled while `what` was under way, so that there is no result.
+/// Throws Failure if the run was cancelled during `what`, so that there is no result.
 void require_finished(const Context& context, std::string_view what);
 
 }  // namespace sharelearn

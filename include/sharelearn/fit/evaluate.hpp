@@ -1,4 +1,4 @@
-// How good a model is on labelled data: everything that `sharelearn evaluate` tells.
+// The quality of a model on labelled data: everything that `sharelearn evaluate` reports.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,23 +11,23 @@
 
 namespace sharelearn {
 
-/// One of the three is there, as the model's outputs are.
+/// Depending on the model's outputs, one of `classes`, `tasks` and `values` is set.
 struct Evaluation {
-  Index rows = 0;
+  Index rows = 0;  ///< of the data, whatever they weigh
   Index features_used = 0;
   std::vector<std::string> names;       ///< classes or tasks
   std::vector<std::string> unknown;     ///< labels or tasks of the data that the model does not know
   std::optional<ClassMetrics> classes;  ///< log_loss: of the model's probabilities; NaN where it has none
-  std::vector<std::vector<Index>>
-      confusion;  ///< rows: true classes, columns: predictions; the last row: unknown ones
+  std::vector<std::vector<double>>
+      confusion;  ///< weights; rows: true classes, columns: predictions; the last row: unknown ones
   std::optional<TaskMetrics> tasks;
   std::optional<ValueMetrics> values;
 };
 
-/// Throws InputError where labels are missing or the data does not fit the model.
+/// Throws InputError if labels are missing or the data does not fit the model.
 Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads);
 
-/// What the rows at hand do not define is null.
+/// Measures that these rows do not define are null.
 nlohmann::json to_json(const Evaluation& evaluation);
 
 }  // namespace sharelearn

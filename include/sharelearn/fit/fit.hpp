@@ -22,7 +22,7 @@
 
 namespace sharelearn {
 
-/// Rows to learn from, and rows to report the error on. Values that are missing are NaN.
+/// Rows to learn from, and rows to report the error on. Missing values are NaN.
 struct FitData {
   const Dataset& train;
   const Dataset* test = nullptr;
@@ -47,14 +47,14 @@ struct CommonFit {
   std::optional<std::string> class_weight = {};  ///< none, balanced
 };
 
-/// A method whose options a front fills in by their table.
+/// A method whose options a front fills in through their table.
 class Method {
  public:
   virtual ~Method() = default;
   virtual std::string_view name() const = 0;
   /// One line of help.
   virtual std::string_view summary() const = 0;
-  /// Refers to this object.
+  /// The table refers to this object.
   virtual FieldTable fields() = 0;
   virtual Fitted fit(const FitData& data, const Context& context, const FitObserver& after_round) = 0;
 };

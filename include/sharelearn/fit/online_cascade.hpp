@@ -1,5 +1,5 @@
-// The online cascade (Algorithm 2 of [ZweigWeinshall13], learn/online_cascade.hpp): learning as examples
-// come, and over rows at hand.
+// The online cascade (Algorithm 2 of [ZweigWeinshall13], learn/online_cascade.hpp): learning from a stream of
+// examples, or from rows in memory.
 //
 //   auto learner = OnlineCascadeLearner::begin({.phi = {{0.5, 0.2}}}, outline_of(names, true));
 //   learner.learn({.label = "7", .features = row}); ...  learner.end_step();
@@ -27,20 +27,19 @@ struct OnlineCascadeFit {
   std::optional<Index> levels = {};
   std::optional<std::vector<double>> phi = {}, mix = {};  ///< one value per level; phi must be given
   std::optional<double> gamma = {};
-  std::optional<Index> passes = {};  ///< over rows at hand
+  std::optional<Index> passes = {};  ///< over rows in memory
   std::optional<bool> regret = {};
 };
 FieldTable fields(OnlineCascadeFit& options);
 
-/// One example as a stream brings it. The views need to hold during the call only.
+/// One example of a stream. The views need to be valid during the call only.
 struct OnlineRow {
-  std::string_view label;      ///< a class, a list of positive tasks, or with a task its label
-  std::string_view task = {};  ///< the task whose own row it is; empty: none
+  std::string_view label;      ///< a class, a list of positive tasks, or, if `task` is set, its label
+  std::string_view task = {};  ///< the task that the row belongs to; empty: none
   const SparseRow& features;
 };
 
-/// A row that cannot be learned from; part() is the text of it that is wrong, empty where something is
-/// missing.
+/// A row that cannot be learned from; part() is the wrong part of its text, or empty if something is missing.
 class OnlineRowError : public InputError {
  public:
   OnlineRowError(std::string_view part, const std::string& problem) : InputError(problem), part_(part) {}
@@ -50,35 +49,35 @@ class OnlineRowError : public InputError {
   std::string part_;
 };
 
-/// What must be known before the first example: the outputs in order, columns so far (others may come), and
-/// whether tasks have rows of their own (the first example tells where nothing was learned yet).
+/// What must be known before the first example: the outputs in order, the columns so far (more may come), and
+/// whether tasks have rows of their own (if nothing was learned yet, the first example decides).
 struct OnlineOutline {
   std::vector<std::string> names = {};
   Index columns = 0;
   bool own_rows = false;
 
-  /// Takes note of an example that will come: classes or tasks in order of appearance.
+  /// Registers an example that will come: classes or tasks in order of appearance.
   void add(const OnlineRow& row, bool multiclass);
-  /// Throws InputError where there are too few outputs to learn; `source` for the message.
+  /// Throws InputError if there are too few outputs to learn; `source` is used in the message.
   void check(bool multiclass, const std::string& source) const;
 
  private:
   std::unordered_set<std::string> seen_;
 };
-/// Of outputs named beforehand. Throws OptionError (`classes`) where one is named twice or there are too few.
+/// Outline of outputs named beforehand. Throws OptionError (`classes`) on duplicates or too few.
 OnlineOutline outline_of(const std::vector<std::string>& names, bool multiclass);
-/// Of rows at hand. Throws InputError where there are too few outputs.
+/// Outline of rows in memory. Throws InputError if there are too few outputs.
 OnlineOutline outline_of(const Dataset& rows, bool multiclass);
 
 class OnlineCascadeLearner {
  public:
-  /// A learner that has seen nothing. Throws OptionError where an option does not fit.
+  /// A learner that has seen nothing. Throws OptionError if an option does not fit.
   static OnlineCascadeLearner begin(const OnlineCascadeFit& options, const OnlineOutline& outline);
-  /// The same for rows like `rows`, which the scaling is fitted on.
+  /// The same for rows like `rows`, on which the scaling is fitted.
   static OnlineCascadeLearner begin(const OnlineCascadeFit& options, const Dataset& rows,
                                     ThreadPool& threads);
-  /// Goes on with `model`, which changes. Options that are set must be those it was learned with: throws
-  /// InputError otherwise. `source`: name of the model for messages.
+  /// Continues with `model`, which is modified. Options that are set must equal those it was learned with:
+  /// throws InputError otherwise. `source`: name of the model for messages.
   static OnlineCascadeLearner resume(std::shared_ptr<OnlineCascadeModel> model,
                                      const OnlineCascadeFit& options = {},
                                      const std::string& source = "the model");
@@ -86,26 +85,26 @@ class OnlineCascadeLearner {
   /// Called after every step.
   std::function<void()> after_step = {};
 
-  /// One example. With rows of their own a step takes examples until a task comes again. Throws
-  /// OnlineRowError, and InputError where the model scales its rows.
+  /// Learns one example. If tasks have rows of their own, a step collects examples until a task comes again.
+  /// Throws OnlineRowError, and InputError if the model scales its rows.
   void learn(const OnlineRow& row);
-  /// Learns what an unfinished step holds.
+  /// Learns from the examples of an unfinished step.
   void end_step();
 
-  /// Rows at hand as this learner sees them: columns by name, new ones behind those known, scaled. Throws
-  /// InputError where they do not fit the model.
+  /// Rows in memory as this learner uses them: columns by name, new ones after the known ones, scaled. Throws
+  /// InputError if they do not fit the model.
   MultiOutputData match(const Dataset& rows, ThreadPool& threads);
-  /// Rows that are only judged: columns that are not known are left out.
+  /// Rows for evaluation only: unknown columns are left out.
   MultiOutputData match_test(const Dataset& rows, ThreadPool& threads) const;
-  /// One pass over such rows in their order; of own rows, step t has the t-th row of every task.
+  /// One pass over such rows in their order; with own rows, step t has the t-th row of every task.
   void learn(const MultiOutputData& rows, const Context& context);
 
-  /// Predicts, and is the checkpoint.
+  /// The model so far: it can predict, and it is the checkpoint.
   const OnlineCascadeModel& model() const { return *model_; }
   const std::shared_ptr<OnlineCascadeModel>& shared_model() const { return model_; }
   /// Options in effect, by name.
   nlohmann::json options() const;
-  /// Counts, and one round per level: what can be said without rows. `seconds`: spent learning.
+  /// Counts, and one round per level: everything that needs no rows. `seconds`: time spent on learning.
   FitReport report(double seconds) const;
 
  private:
@@ -133,13 +132,13 @@ class OnlineCascadeLearner {
   std::vector<Kept> step_;
 };
 
-/// What a run over rows at hand may go on from and tell.
+/// Start and observer of a run over rows in memory.
 struct OnlineRun {
-  std::shared_ptr<OnlineCascadeModel> resume = nullptr;  ///< changes; null: begin
+  std::shared_ptr<OnlineCascadeModel> resume = nullptr;  ///< is modified; null: begin a new model
   std::string source = "the model";                      ///< name of `resume` for messages
   std::function<void(const OnlineCascadeModel&)> after_step = {};
 };
-/// Passes over the training rows, then errors of every level and the regret where asked for.
+/// Passes over the training rows, then computes the errors of every level and, if asked for, the regret.
 Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& context,
            const OnlineRun& run = {});
 

@@ -1,4 +1,4 @@
-// What a fit tells: one report, one kind of round. JSON, tables on a terminal and plots are views of it.
+// The report of a fit, with one kind of round for all methods. JSON, terminal tables and plots are its views.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace sharelearn {
 
-/// A round of a booster, a lambda of a path or a level of a cascade; also what the whole run says of its end.
-/// A method fills in what it has.
+/// A round of a booster, a lambda of a path or a level of a cascade; also the final state of a whole run. A
+/// method sets the members that it has.
 struct Round {
   std::optional<Index> round;              ///< from 1 on
-  std::optional<nlohmann::json> features;  ///< chosen in this round, as Feature::describe tells them
+  std::optional<nlohmann::json> features;  ///< chosen in this round, as given by Feature::describe
   std::optional<double> score;             ///< of the first candidate: a norm of its gradient, or a decrease
   std::optional<double> objective, loss, penalty;
-  std::optional<double> lambda, mix, phi;  ///< where the path, or the cascade, stands
+  std::optional<double> lambda, mix, phi;  ///< position on the path, or in the cascade
   std::optional<double> gap;               ///< bound on the distance to the optimum (relative along a path)
   std::optional<double> train_error, validation_error, test_error;
   std::optional<double> coverage;       ///< mean rank of the true class, 0 is best
@@ -36,14 +36,14 @@ struct Round {
 };
 FieldTable fields(Round& round);
 
-/// Takes over what `last` says of the errors and the objective.
+/// Copies the errors and the objective of `last`, where they are set.
 void lift(const Round& last, Round& end);
 
 struct FitReport {
   std::string method;
   nlohmann::json options = nlohmann::json::object();  ///< those in effect
   Index rows = 0, columns = 0, outputs = 0;           ///< m, d, k of the rows that were learned from
-  Round end;                                          ///< of the model that predicts
+  Round end;                                          ///< state of the model that predicts
   std::vector<Round> rounds;
   std::optional<Index> candidates;
   std::optional<double> lambda_max;
@@ -51,11 +51,11 @@ struct FitReport {
   double seconds = 0;
   std::int64_t peak_bytes = 0;
   nlohmann::json cross_validation;                  ///< null: there was none
-  nlohmann::json extra = nlohmann::json::object();  ///< what only one method knows (a bound, sets, regret)
-  std::vector<std::string> warnings;  ///< for a person: solutions above the tolerance and the like
+  nlohmann::json extra = nlohmann::json::object();  ///< of single methods (a bound, sets, regret)
+  std::vector<std::string> warnings;  ///< for the user: solutions above the tolerance and the like
 };
 
-/// The report as one object, by the names of the command line's contract.
+/// The report as one JSON object, with the names of the command line's contract.
 nlohmann::json to_json(const FitReport& report);
 
 }  // namespace sharelearn

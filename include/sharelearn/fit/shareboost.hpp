@@ -10,7 +10,7 @@ namespace sharelearn {
 struct ShareBoostFit {
   static constexpr std::string_view name = "shareboost";
   static constexpr std::string_view summary =
-      "ShareBoost: few features shared by all classes, chosen greedily, fully corrective";
+      "Few features, shared by all classes, chosen one by one; all weights are refitted after each";
 
   CommonFit common = {};
   std::optional<Index> features = {};
@@ -41,8 +41,7 @@ Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& con
 /// One against the rest: every class chooses features of its own.
 struct OneVsRestFit {
   static constexpr std::string_view name = "onevsrest";
-  static constexpr std::string_view summary =
-      "One against the rest: each class chooses features of its own, greedily, fully corrective";
+  static constexpr std::string_view summary = "Each class against the rest, with features of its own";
 
   CommonFit common = {};
   std::optional<Index> features = {};
@@ -58,7 +57,7 @@ Fitted fit(const FitData& data, const OneVsRestFit& options, const Context& cont
 struct JointBoostFit {
   static constexpr std::string_view name = "jointboost";
   static constexpr std::string_view summary =
-      "JointBoost: GentleBoost whose stumps are shared by sets of classes";
+      "Boosted stumps (rules with one threshold), each shared by a set of classes";
 
   CommonFit common = {};
   std::optional<Index> rounds = {};

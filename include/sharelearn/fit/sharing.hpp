@@ -6,7 +6,7 @@
 //   save_model(online.checkpoint(), "pets.shl");
 //   OnlineSharing later = OnlineSharing::resume(load_model("pets.shl"), {.hypotheses = "hybrid"});
 //
-// A model is a checkpoint: learning that goes on from one gives the bytes of learning that never stopped.
+// A model is a checkpoint: learning that continues from it gives the same bytes as learning without a break.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ namespace sharelearn {
 struct SharingFit {
   static constexpr std::string_view name = "sharing";
   static constexpr std::string_view summary =
-      "Online perceptrons whose hypotheses are shared by sets of classes; classes appear on the fly";
+      "Online learning of weights shared by sets of classes; new classes may appear at any time";
   /// multi, single, hybrid, hierarchy, learned, or the sets themselves: lines "set: class class ...".
   std::optional<std::string> hypotheses = {};
-  std::string hypotheses_source = "`hypotheses`";  ///< where such lines are from, for messages
+  std::string hypotheses_source = "`hypotheses`";  ///< where these lines come from, for messages
   std::optional<bool> own = {};
   std::optional<std::string> map = {}, prototype = {};
   std::optional<double> high = {}, low = {}, high_value = {}, low_value = {};
@@ -47,23 +47,23 @@ struct SharingFit {
 };
 FieldTable fields(SharingFit& options);
 
-/// True for the words that `hypotheses` may be; other text is lines of sets.
+/// True for the named values of `hypotheses`; any other text is lines of sets.
 bool is_hypotheses_word(std::string_view text);
 
 /// What to do with an example that has no label.
 enum class Unlabelled { refuse, predict };
 
-/// What became of a line.
+/// The result of a line.
 struct LineTrial {
-  LineProblem problem;  ///< why it is not an example: it changed nothing
-  bool blank = false;   ///< it holds nothing
+  LineProblem problem;  ///< why it is not an example; it then changed nothing
+  bool blank = false;   ///< the line is empty
   Index features = 0;   ///< values other than 0
-  SharingTrial trial;   ///< actual is -1 where it was only predicted
+  SharingTrial trial;   ///< actual is -1 if the line was only predicted
 };
 
 /// How the rows of a data set are learned.
 struct RowsToLearn {
-  Index first = 0;  ///< rows before this one are passed over
+  Index first = 0;  ///< rows before this one are skipped
   Unlabelled unlabelled = Unlabelled::refuse;
   /// Called after each row; returns false to stop there.
   std::function<bool(const SharingTrial&)> after_row = {};
@@ -71,23 +71,23 @@ struct RowsToLearn {
 
 class OnlineSharing {
  public:
-  /// Throws OptionError where an option does not apply or makes no sense.
+  /// Throws OptionError if an option does not apply or is not valid.
   static OnlineSharing begin(const SharingFit& options);
-  /// Goes on where the model stopped. Throws InputError naming the options that differ from those it was
-  /// learned with; `source` is where the model is from, for messages.
+  /// Continues where the model stopped. Throws InputError naming the options that differ from those it was
+  /// learned with; `source` names the model in messages.
   static OnlineSharing resume(const ModelPtr& model, const SharingFit& options,
                               const std::string& source = "the model");
   ~OnlineSharing();
   OnlineSharing(OnlineSharing&&) noexcept;
   OnlineSharing& operator=(OnlineSharing&&) noexcept;
 
-  /// The report will hold the bound of Theorem 1 on the mistakes against this hypothesis, over the examples
-  /// from here on. Throws InputError with kernels, names or a bias.
+  /// Adds to the report the bound of Theorem 1 on the mistakes, relative to this competitor, over the
+  /// examples from here on. Throws InputError with kernels, names or a bias.
   void compare_with(Competitor competitor);
 
-  /// Gives a new model the columns, means for missing values and scaling of these rows; one that has them
-  /// already stays as it is. learn() does it by itself; called before, the model can tell whether a test set
-  /// fits it.
+  /// Gives a new model the columns, means for missing values and scaling of these rows; a model that already
+  /// has them stays as it is. learn() calls this itself. Calling it earlier allows checking whether a test
+  /// set fits the model.
   void know_columns(const Dataset& rows, ThreadPool& threads);
   /// Throws InputError if finish() could not use the test set.
   void check_test(const Dataset& test, ThreadPool& threads) const;
@@ -103,14 +103,14 @@ class OnlineSharing {
   Predictions predict(const Dataset& rows, ThreadPool& threads) const;
 
   const SharingModel& model() const;
-  /// Lines or rows of the input that the model covers, bad and blank ones included.
+  /// Lines or rows of the input that the model has processed, including bad and blank ones.
   Index position() const { return model().lines; }
-  /// The next line is the first of another input.
+  /// Starts another input: the next line is its first.
   void begin_input();
   /// Lines that were not examples.
   Index bad_lines() const;
 
-  /// The model with what it knows of itself: save it, and resume() from it.
+  /// The model with its metadata: save it, and resume() from it.
   const SharingModel& checkpoint();
   /// Model and report; `test` may be null.
   Fitted finish(const Dataset* test, ThreadPool& threads);

@@ -7,7 +7,7 @@
 
 namespace sharelearn {
 
-/// What both methods have.
+/// Options of both methods.
 struct StructuralFit {
   CommonFit common = {};
   std::optional<std::string> loss = {};
@@ -40,7 +40,7 @@ Fitted fit(const FitData& data, const GradBoostFit& options, const Context& cont
 struct AdaBoostFit : StructuralFit {
   static constexpr std::string_view name = "adaboost";
   static constexpr std::string_view summary =
-      "AdaBoost with l1 and l1/linf penalties, features enter and leave; --sequential: the classical one";
+      "AdaBoost with penalties that also remove features (l1, l1/linf); `sequential`: the classical one";
   std::optional<std::string> update = {};  ///< the template of the paper's update: one, all
 };
 FieldTable fields(AdaBoostFit& options);

@@ -1,5 +1,5 @@
-// What is to be predicted: the labels of a data set as a loss sees them, in one of five forms, and the errors
-// that go with each.
+// What is to be predicted: the labels of a data set as a loss sees them, in one of four forms, and the errors
+// of each form.
 //
 //   classes       one class per row, one output per class
 //   two_classes   one class per row, one output: the second class is +1
@@ -33,35 +33,35 @@ struct Target {
   bool has_classes() const { return kind == TargetKind::classes || kind == TargetKind::two_classes; }
   /// Columns of the score matrix.
   Index outputs() const;
-  /// Rows alike in this number are alike in their labels: what splits are stratified by.
+  /// Strata for splits: rows with the same number have the same kind of label.
   std::vector<std::int32_t> strata(Index rows) const;
 };
 
-/// `known`: the training set's, so that another data set gets the same outputs. Throws InputError where
-/// labels do not fit.
+/// `known` is the target of the training set; with it another data set gets the same outputs. Throws
+/// InputError if labels do not fit.
 Target target_of(const Dataset& data, TargetKind kind, const Target* known = nullptr);
 
-/// What losses need beside the target.
+/// Parameters of the losses, beside the target.
 struct LossOptions {
   double margin = 0;     ///< of multiclass: 1 is ShareBoost's loss
   double epsilon = 0.1;  ///< of regression: half the width of the insensitive zone
 };
-/// Names that make_loss knows, and the form of target each needs.
+/// Names that make_loss accepts, and the form of target that each needs.
 const std::vector<std::string>& loss_names();
 TargetKind target_kind_of(std::string_view loss);
-/// Weights sum to 1. Throws InputError on a name it does not know.
+/// Weights sum to 1. Throws InputError on an unknown name.
 std::unique_ptr<Loss> make_loss(std::string_view name, const Target& target, std::vector<double> weights,
                                 const LossOptions& options = {});
 
-/// How scores do: share of wrong rows, of wrong signs, or the root mean square error.
+/// The error of scores: share of wrong rows, of wrong signs, or the root mean square error.
 struct Errors {
   double error = 0;
   std::optional<double> coverage, mean_absolute;
 };
 Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights);
 
-/// Fraction of the rows to hold out: spread over classes, or over the labels of each task that has rows of
-/// its own, which keeps some to learn from.
+/// Holds out a fraction of the rows, stratified by class, or by the labels of each task that has rows of its
+/// own; every such task keeps some rows to learn from.
 struct Split;
 Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed);
 

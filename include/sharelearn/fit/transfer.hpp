@@ -1,4 +1,4 @@
-// New classes or tasks learned with what a cascade knows (section 5 of [ZweigWeinshall13],
+// Learning new classes or tasks with the knowledge of a cascade (section 5 of [ZweigWeinshall13],
 // learn/transfer.hpp): batch by projections, online by concatenation.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace sharelearn {
 
-/// Options of a batch cascade; an online one takes its own to the new tasks.
+/// Options for a batch cascade; an online cascade applies its own options to the new tasks.
 struct TransferFit {
   std::optional<std::string> loss = {};
   std::optional<Index> components = {};
@@ -17,7 +17,7 @@ struct TransferFit {
 FieldTable fields(TransferFit& options);
 
 /// `known`: a model of a cascade, batch or online. The data is raw, as the model takes it. Throws InputError
-/// where the model is not a cascade of columns, or the data does not fit it. `source`: name of the model for
+/// if the model is not a cascade of columns, or the data does not fit it. `source`: name of the model for
 /// messages.
 Fitted transfer(const Model& known, const FitData& data, const TransferFit& options, const Context& context,
                 const std::string& source = "the model");

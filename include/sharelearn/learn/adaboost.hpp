@@ -3,7 +3,7 @@
 //   minimise over W   L(W) + lambda sum_j cost_j value(W_j),   value l1 or l1/linf (or none)
 //
 //   symbol in the paper          here
-//   q^t(i, r)                    Loss::split_residual: what pulls a score down and up, weights included
+//   q^t(i, r)                    Loss::split_residual: rising and falling terms, row weights included
 //   mu^+_{r,j}, mu^-_{r,j}       ColumnSet::signed_dots_of
 //   a_j                          the template: budget / max_i |x_ij| where it holds one feature, budget /
 //                                max_i sum_j |x_ij| where it holds all; the budget is 1/2 for classes, 1 for
@@ -23,7 +23,7 @@ enum class AdaBoostTemplate { one, all };
 
 class AdaBoostUpdate : public RowUpdate {
  public:
-  /// Throws InputError for penalties that the exponential bound has no update for.
+  /// Throws InputError for penalties that have no update under the exponential bound.
   AdaBoostUpdate(const Loss& loss, const Penalty& penalty, AdaBoostTemplate features = AdaBoostTemplate::one);
   void update(const Place& place, std::span<double> row) override;
   bool together() const override { return template_ == AdaBoostTemplate::all; }
@@ -37,7 +37,7 @@ class AdaBoostUpdate : public RowUpdate {
   double whole_budget_;
   AdaBoostTemplate template_;
   Grid<double> rising_, falling_;
-  bool split_ = false;          ///< rising_ and falling_ are those of the current scores
+  bool split_ = false;          ///< rising_ and falling_ belong to the current scores
   std::vector<double> budget_;  ///< a_j of each column
 };
 

@@ -34,7 +34,7 @@ struct CascadeOptions {
   bool bias = true;              ///< an unpenalised bias per output
   double tolerance = 1e-6;       ///< duality gap of a level relative to its objective
   Index max_iterations = 5000;   ///< per level
-  /// In place of the sparse-group penalty, on every level (treelasso: one level with a tree's penalty).
+  /// Replaces the sparse-group penalty on every level (treelasso: one level with a tree's penalty).
   std::shared_ptr<const Penalty> penalty = nullptr;
 };
 
@@ -51,15 +51,15 @@ struct Cascade {
   Grid<double> scores;  ///< of the training rows after the last level
 };
 
-/// Fills in mix and phi, one value per level. Throws InputError where their number or range is wrong.
+/// Fills in mix and phi, one value per level. Throws InputError if their number or range is wrong.
 CascadeOptions complete(CascadeOptions options);
 
-/// A run that is cancelled gives the levels so far, the last one as far as it came; none if it came to none.
-/// `known`: a cascade of the same data whose first levels, as far as mix and phi agree, are taken over.
+/// A cancelled run returns the levels so far, the last one as far as it was solved; possibly none. `known`: a
+/// cascade of the same data; its first levels are reused as far as mix and phi agree.
 Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& options, Context& context,
                     const Cascade* known = nullptr);
 
-/// Level `level` (from 0) alone, on top of the scores given, to which its own are added.
+/// Fits level `level` (from 0) alone, on top of the given scores, and adds its own scores to them.
 CascadeLevel fit_level(const MultiOutputData& data, const CascadeOptions& options, Index level,
                        Grid<double>& scores, Context& context);
 
@@ -67,7 +67,7 @@ CascadeLevel fit_level(const MultiOutputData& data, const CascadeOptions& option
 Grid<double> cascade_scores(const Cascade& cascade, const MultiOutputData& data, Index levels,
                             ThreadPool& threads);
 
-/// phi above which the first level of the given mix uses no feature.
+/// The phi above which the first level of the given mix uses no feature.
 double largest_phi(const MultiOutputData& data, const CascadeOptions& options, double mix, Context& context);
 
 }  // namespace sharelearn

@@ -19,7 +19,7 @@ namespace sharelearn {
 
 class GradBoostUpdate : public RowUpdate {
  public:
-  /// Throws InputError if the loss curves without bound (exp-loss: that is AdaBoost's).
+  /// Throws InputError if the curvature of the loss is unbounded (exp-loss: use AdaBoost's update).
   GradBoostUpdate(const Loss& loss, const Penalty& penalty);
   void update(const Place& place, std::span<double> row) override;
   void columns_changed() override { squares_.clear(); }

@@ -1,4 +1,4 @@
-// What a joint learner learns from: data and the labels of k outputs, in one of three forms.
+// The input of a joint learner: data and the labels of k outputs, in one of three forms.
 //
 //   classes            one label per row
 //   tasks, shared rows one sign per task and row (comma lists, or 1-vs-rest from classes)
@@ -24,50 +24,50 @@ struct MultiOutputData {
   std::vector<std::int32_t> label;              ///< classes: of each row
   std::vector<std::int8_t> sign;                ///< tasks: rows x k, own rows: rows
   std::vector<Index> task_begin;                ///< own rows: k + 1 borders
-  std::vector<Index> order;                     ///< own rows: the row of the data set each row was
+  std::vector<Index> order;                     ///< own rows: number of each row in the data set
   TaskLabels task_labels = {};                  ///< own rows: which label is positive
   std::vector<std::string> unknown_tasks = {};  ///< tasks of the data that `names` lacks
-  std::vector<double> counts = {};              ///< of the rows in errors: weights as read; empty: `weights`
+  std::vector<double> counts = {};              ///< weights of the rows as read, for errors; empty: `weights`
 
   Index rows() const { return x.rows(); }
   Index outputs() const { return static_cast<Index>(names.size()); }
   bool multiclass() const { return !label.empty(); }
-  /// What the rows count in errors. Weights as read, so that errors are rounded once, as those of `evaluate`.
+  /// Weights of the rows in errors: as read, so that errors are rounded once, like those of `evaluate`.
   const std::vector<double>& error_weights() const { return counts.empty() ? weights : counts; }
   bool own_rows() const { return !task_begin.empty(); }
   /// Columns of a score matrix over these rows: k, or 1 with own rows.
   Index score_columns() const { return own_rows() ? 1 : outputs(); }
 };
 
-/// Classes or tasks of the data set. `known` names them (of a model, with its `labels` of the tasks' own
-/// rows); otherwise they are found, ascending. A class that `known` does not hold becomes -1: always an
-/// error, and not to be learned from. Rows of their own of unknown tasks are left out.
+/// Classes or tasks of the data set. `known` names them (those of a model, with its `labels` for tasks with
+/// own rows); otherwise they are collected, ascending. A class that `known` does not contain becomes -1: it
+/// always counts as an error and must not be learned from. Own rows of unknown tasks are left out.
 MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
                            const TaskLabels& labels = {});
 
-/// The rows named (ascending), with the same outputs.
+/// The given rows (ascending), with the same outputs.
 MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows);
 
 /// One class against the rest, each task with rows of its own (section 4.2): all rows of its class, and
-/// `negatives` rows of each other class, drawn by seed. Rows are copied.
+/// `negatives` rows of each other class, drawn by seed (of a row of weight 3, any of its three copies).
 MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
 
 std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing);
-/// What solvers see of the data (solve/design.hpp).
+/// The data as solvers use it (solve/design.hpp).
 Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads);
 
-/// A number for each row such that rows alike in it are alike in their labels: what splits are stratified by.
+/// Strata for splits: one number per row; rows with equal numbers have the same kind of label.
 std::vector<std::int32_t> strata(const MultiOutputData& data);
 
-/// Share of right predictions: of rows (classes), or the mean over the tasks that have rows of the share of
-/// theirs; rows count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 is a
+/// Share of right predictions: of rows (classes), or the mean over the tasks that have rows of each task's
+/// share. Rows count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 counts as
 /// negative.
 double accuracy(const MultiOutputData& data, const Grid<double>& scores);
 /// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task, by weight.
 double pair_error(const MultiOutputData& data, const Grid<double>& scores);
 /// Mean over the tasks with both signs of the area under the ROC curve.
 double mean_area(const MultiOutputData& data, const Grid<double>& scores);
-/// Accuracy of each task; 1 where it has no rows.
+/// Accuracy of each task; 1 if it has no rows.
 std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores);
 
 }  // namespace sharelearn

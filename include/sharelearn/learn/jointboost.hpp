@@ -1,7 +1,7 @@
 // JointBoost (Torralba, Murphy and Freeman, 2007): the baseline of section 7.3 of [ShareBoost11]. GentleBoost
 // whose stumps are shared by a set of classes S; the other classes get a constant.
 //
-//   minimise, a stump at a time,   J = sum_c mean_i exp(-z_ic H_c(v_i)),   z_ic = +1 if y_i = c, else -1
+//   minimise, one stump at a time,   J = sum_c mean_i exp(-z_ic H_c(v_i)),   z_ic = +1 if y_i = c, else -1
 //   h_c(v) = a if v_f < theta, else b     for c in S;     h_c(v) = k_c     for the other classes
 //   by weighted least squares: sum_c sum_i w_ic (z_ic - h_c(v_i))^2,  w_ic = exp(-z_ic H_c(v_i))
 //
@@ -9,8 +9,9 @@
 //   sum_i w z, w    `agreement` and `mass`, of all rows or of those below a threshold
 //   S               JointBoostRound::sharing
 //
-// S is found best first: the best single class, then always the class that lowers the error most beside those
-// already in; of the k sets so met the best one is taken. O(k^2) passes over the stumps a round.
+// S is found by best-first search: the best single class, then always the class that lowers the error most
+// together with the classes already in S. The best of the k sets found this way is taken. O(k^2) passes over
+// the stumps per round.
 #pragma once
 
 #include <functional>
@@ -33,7 +34,7 @@ struct JointBoostRound {
   double above = 0;                   ///< b: elsewhere
   std::vector<double> constant;       ///< k_c of each class; 0 for those in S
   double loss = 0;                    ///< J after the round
-  double score = 0;                   ///< what the round lowered it by
+  double score = 0;                   ///< decrease of J in this round
   double seconds = 0;                 ///< since the start
 };
 

@@ -1,9 +1,8 @@
-// One against the rest: the baseline of section 7.1 of [ShareBoost11]. Each class gets the machine ShareBoost
-// is made of, greedy and fully corrective, on its own binary problem; nothing is shared but by chance.
+// One against the rest: the baseline of section 7.1 of [ShareBoost11]. Each class solves its own binary
+// problem with the greedy, fully corrective method of ShareBoost; classes share features only by chance.
 //
-//   for each class c:  minimise over w   mean ln(1 + exp(-z_ic (w x_i + b))),   z_ic = +1 if y_i = c, else
-//   -1,
-//                      with at most T features of its own
+//   for each class c:  minimise over w   mean ln(1 + exp(-z_ic (w x_i + b))),
+//                      z_ic = +1 if y_i = c, else -1, with at most T features of its own
 #pragma once
 
 #include <functional>
@@ -17,11 +16,11 @@ namespace sharelearn {
 /// All binary predictors after the same number of rounds each.
 struct OneVsRestStage {
   std::vector<Index>
-      features;  ///< distinct candidates of all classes so far: places in OneVsRestResult::chosen
+      features;  ///< distinct candidates of all classes so far, as positions in OneVsRestResult::chosen
   std::vector<double> weights;              ///< [column of those features][class]
   std::vector<double> bias;                 ///< of each class; empty without bias
   double loss = 0, penalty = 0, score = 0;  ///< summed over the classes
-  double seconds = 0;                       ///< that all classes took to get here
+  double seconds = 0;                       ///< time that all classes took to get here
 };
 
 struct OneVsRestResult {

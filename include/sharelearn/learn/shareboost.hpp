@@ -2,8 +2,7 @@
 // corrective.
 //
 //   minimise over W   L(W) + penalty(W)   with at most T features in use,
-//   L(W) = sum_i weight_i ln sum_c exp(1[c != y_i] - (W x_i)_{y_i} + (W x_i)_c)      (eqn 3; weights sum to
-//   1)
+//   L(W) = sum_i weight_i ln sum_c exp(1[c != y_i] - (W x_i)_{y_i} + (W x_i)_c)   (eqn 3; weights sum to 1)
 //
 //   symbol in the paper        here
 //   W                          ShareBoostStage::weights, [feature column][class]
@@ -27,50 +26,50 @@
 
 namespace sharelearn {
 
-/// How a round tells which candidate is best (section 3.1).
+/// How a round decides which candidate is best (section 3.1).
 ///   gradient   the norm of the candidate's gradient (eqn 7)
 ///   line       the decrease of L along that gradient: min over alpha of L(W + alpha grad_r e_r')
 ///   column     the decrease with the best new column: min over w of L(W + w e_r')
 ///   exact      the decrease after correcting all of W with the candidate in it
-/// All but `gradient` look only at the `shortlist` candidates of the largest gradient norm.
+/// All but `gradient` examine only the `shortlist` candidates with the largest gradient norms.
 enum class ChoiceRule { gradient, line, column, exact };
 
 /// Candidates that are computed together and enter together (section 3.2), chosen by the sum of their norms.
 struct FeatureGroups {
-  std::vector<std::vector<Index>> members = {};  ///< a candidate may be in several; one in none stays alone
-  std::vector<double> cost = {};                 ///< of each group: its score is divided by it; empty: 1
+  std::vector<std::vector<Index>> members = {};  ///< may overlap; a candidate in no group stays alone
+  std::vector<double> cost = {};                 ///< one per group: its score is divided by it; empty: 1
 };
 
 struct ShareBoostOptions {
   Index features = 10;  ///< T: candidates to choose, at most
-  /// Choose this part more than T, then let those go that are missed least, and on to one: every model of at
-  /// most T on the way back is kept in place of the rounds.
+  /// Choose (1 + surplus) T candidates, then prune: remove the candidates whose removal raises the loss
+  /// least, down to one. The models of at most T candidates on the way down are kept instead of the rounds.
   double surplus = 0;
   bool bias = true;      ///< an unpenalised constant, fitted alone before round 1
   Norm norm = Norm::l1;  ///< of a candidate's gradient: l1 is the paper's rule
   ChoiceRule rule = ChoiceRule::gradient;
   Index shortlist = 32;           ///< candidates (or groups) that rules beyond the gradient try; 0: all
   Index per_round = 1;            ///< candidates (or groups) that enter in one round, at most
-  double per_round_share = 0;     ///< or this part of those chosen so far, where that is more
-  bool diverse = false;           ///< and none of them that the others of its round make superfluous
-  FeatureGroups groups = {};      ///< no members: every candidate by itself
-  std::vector<double> cost = {};  ///< without groups: of each candidate; empty: 1
-  /// Part of the pool's blocks that a choice looks at; below 1 it is drawn anew for each, and the candidates
-  /// of one round come from samples that have no block in common.
+  double per_round_share = 0;     ///< or this fraction of those chosen so far, if that is more
+  bool diverse = false;           ///< and none that is redundant beside the others of its round
+  FeatureGroups groups = {};      ///< no members: every candidate is alone
+  std::vector<double> cost = {};  ///< without groups: one per candidate; empty: 1
+  /// Fraction of the pool's blocks that a choice examines. Below 1 it is drawn anew for each choice, and the
+  /// candidates of one round come from samples that have no block in common.
   double sample = 1;
   SmoothPenalty penalty = {};  ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
-  std::optional<CorrectiveOptions> last = {};  ///< of the round that reaches `features`, if it shall differ
-  /// Stop when no candidate's gradient is larger, for values of 1 and more; for smaller ones in proportion:
-  /// separated, or nothing left to gain.
+  std::optional<CorrectiveOptions> last = {};  ///< for the round that reaches `features`, if it is to differ
+  /// Stop when no candidate's gradient is larger: the rows are separated, or nothing is left to gain. The
+  /// limit is for values of 1 and more; for smaller values it shrinks in proportion.
   double least_score = 1e-7;
 };
 
 /// The model after one round; round 0 is the bias alone.
 struct ShareBoostStage {
   std::vector<Index> candidates;  ///< chosen in this round
-  /// Of the first of them: a norm, or a decrease of the objective. With a surplus: what the objective is
-  /// expected to rise by without them.
+  /// Score of the first of them: a norm, or a decrease of the objective. With a surplus: the expected rise of
+  /// the objective without them.
   double score = 0;
   std::vector<double> weights;  ///< [column][class] of all columns so far
   std::vector<double> bias;     ///< empty without bias

@@ -6,18 +6,19 @@
 //   symbol in the paper          here
 //   W, row j                     ActiveSetSolver's rows; StructuralStage::weights
 //   |grad_j|_* > lambda          a candidate's score, the penalty's dual norm (Theorem 1 (i), Corollary 4.1)
-//   30 features an iteration     StructuralOptions::induce
+//   30 features per iteration    StructuralOptions::induce
 //   T                            StructuralOptions::rounds
 //
 // A round: minimise over the features chosen so far; drop those that returned to zero; score the candidates;
-// stop if the duality gap over the whole pool is small, else take the worst violators in. A path goes down
-// from lambda_max, each lambda starting where the one before ended. Until nothing of them violates, its
-// rounds score only the candidates that the sequential strong rule leaves: those whose score at the last
-// solution was at least 2 lambda - (lambda there). What the rule discards is scored before a stage ends, so
-// that its failures cost time and never optimality.
+// stop if the duality gap over the whole pool is small, otherwise take in the worst violators. A path goes
+// down from lambda_max; each lambda starts from the solution of the previous one. At first the rounds of a
+// lambda score only the candidates that the sequential strong rule keeps: those whose score at the last
+// solution was at least 2 lambda - (lambda there). When none of these violates optimality, the discarded
+// candidates are scored, too, before the stage ends. So a failure of the rule costs time, but never
+// optimality.
 //
-// A lambda far below the last one (at first: below lambda_max) is approached over others in between, solved
-// roughly and not kept, unless `rounds` or `induce` say how boosting is to go.
+// A lambda far below the last one (at first: below lambda_max) is approached through intermediate lambdas,
+// which are solved roughly and not kept, unless `rounds` or `induce` fixes the course of boosting.
 #pragma once
 
 #include <functional>
@@ -38,9 +39,9 @@ class ActiveSetSolver;
 struct StructuralOptions {
   bool bias = true;
   double tolerance = 1e-4;        ///< relative duality gap
-  Index induce = 0;               ///< candidates taken in a round; 0: by the number at hand
-  Index rounds = 0;               ///< at most so many rounds a lambda; 0: until no candidate violates
-  int max_steps = 2000;           ///< of the solver in a round
+  Index induce = 0;               ///< candidates taken in per round; 0: by the number in use
+  Index rounds = 0;               ///< rounds per lambda, at most; 0: until no candidate violates
+  int max_steps = 2000;           ///< of the solver, per round
   bool corrective = true;         ///< false: a round updates only the best candidate's row (forward greedy)
   std::vector<double> cost = {};  ///< of each candidate, > 0; empty: 1
   std::shared_ptr<RowUpdate> row_update = nullptr;  ///< the paper's updates; null: the fast solver
@@ -57,8 +58,9 @@ struct StructuralStage {
   std::vector<double> weights;  ///< [column][output]
   std::vector<double> bias;
   double objective = 0, loss = 0, penalty = 0;  ///< penalty: with lambda
-  /// Over the whole pool, relative to the objective; without a penalty an estimate (ActiveSetSolver::gap).
-  /// NaN where nothing tells: forward-greedy boosting without a norm as penalty, or cancelled.
+  /// Gap over the whole pool, relative to the objective; without a penalty an estimate
+  /// (ActiveSetSolver::gap). NaN if unknown: forward-greedy boosting with a penalty that is not a norm, or a
+  /// cancelled run.
   double gap = std::numeric_limits<double>::quiet_NaN();
   double score = 0;  ///< the largest dual norm of a candidate's gradient over its cost, at the end
   Index rounds = 0, steps = 0, induced = 0;
@@ -78,8 +80,9 @@ struct StructuralSlot {
   Index column;
 };
 
-/// After a round: its number within the lambda (from 1, lambdas on the way to it not counted; forward-greedy
-/// boosting has a 0, before its first), the solver (scores, weights) and the best violator's score.
+/// Called after a round with its number within the lambda, the solver (scores, weights) and the best
+/// violator's score. Numbers start at 1 and do not count intermediate lambdas; forward-greedy boosting also
+/// calls with 0, before its first round.
 using StructuralRoundObserver = std::function<void(Index round, const ActiveSetSolver& solver, double score)>;
 using StructuralStageObserver =
     std::function<void(const StructuralResult& so_far, const Grid<double>& scores)>;
@@ -90,13 +93,13 @@ class StructuralBooster {
                     const Context& context);
   ~StructuralBooster();
 
-  /// The smallest lambda at which no candidate enters (0 for penalties that are no norm).
+  /// The smallest lambda at which no candidate enters (0 for penalties that are not norms).
   double lambda_max() const;
-  /// Solves at one lambda from where the solver stands, and appends a stage.
+  /// Solves at one lambda, starting from the solver's current state, and appends a stage.
   const StructuralStage& solve(double lambda);
   void after_round(StructuralRoundObserver observer);
   const StructuralResult& result() const;
-  /// What the solver's slots are, in its order.
+  /// The solver's slots, in its order.
   const std::vector<StructuralSlot>& slots() const;
   const Grid<double>& scores() const;
 

@@ -1,8 +1,8 @@
 // A loss: from scores and labels to a value and the derivative by score.
 //
 // Scores are rows x outputs (classes, tasks, or one), column-major. Every loss is a weighted mean over the
-// rows: the weights given sum to 1, and value and residual carry them, so that the gradient by the weights of
-// a feature x is simply sum_i x_i residual_ic. A loss knows no features.
+// rows: the weights sum to 1, and value and residual include them. The gradient by the weights of a feature x
+// is therefore sum_i x_i residual_ic. A loss does not depend on features.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,15 @@ class Loss {
   /// Columns of the score matrix.
   virtual Index outputs() const = 0;
 
-  /// Sum over `rows` of weight_i * loss_i. Where `residual` is given, writes d/dscore of it for those rows.
-  /// Serial: callers cut the rows into blocks (evaluate() below does).
+  /// Sum over `rows` of weight_i * loss_i. If `residual` is given, writes d/dscore of it for these rows.
+  /// Serial: callers split the rows into blocks (as evaluate() below does).
   virtual double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const = 0;
 
-  /// Diagonal second derivatives by score of those rows, weights included.
+  /// Diagonal second derivatives by score for these rows, including the row weights.
   virtual void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const = 0;
 
-  /// What hessian_times needs of these rows at these scores; here the diagonal second derivatives.
+  /// The state that hessian_times needs for these rows at these scores; by default the diagonal second
+  /// derivatives.
   virtual void hessian(RowRange rows, const Grid<double>& scores, Grid<double>& state) const {
     curvature(rows, scores, state);
   }
@@ -41,8 +42,8 @@ class Loss {
   virtual void hessian_times(Index first, Index count, const Grid<double>& state, double* direction,
                              Index stride) const;
 
-  /// Where the outputs of a row interact, writes factors with: second derivative by scores c != d of row i is
-  /// - factor_ic factor_id; returns false where they do not.
+  /// If the outputs of a row interact, writes factors such that the second derivative by scores c != d of row
+  /// i is - factor_ic factor_id. Returns false if they do not interact.
   virtual bool coupling(RowRange rows, const Grid<double>& scores, Grid<double>& factor) const {
     (void)rows, (void)scores, (void)factor;
     return false;
@@ -51,15 +52,16 @@ class Loss {
   /// Whether adding one number to all scores of a row changes nothing.
   virtual bool shift_invariant() const { return false; }
 
-  /// Smallest b with: Hessian by the scores of row i <= weight_i * b * identity.
+  /// Smallest b such that the Hessian by the scores of row i <= weight_i * b * identity.
   virtual double curvature_bound() const = 0;
 
-  /// Sum over `rows` of the convex conjugates f_i*(scale * dual_i), f_i being weight_i * loss_i: what a
-  /// duality gap needs. Infinity outside the conjugate's domain, and for a loss that knows no conjugate.
+  /// Sum over `rows` of the convex conjugates f_i*(scale * dual_i), where f_i is weight_i * loss_i; used by
+  /// duality gaps. Infinity outside the conjugate's domain, and for a loss that does not provide a conjugate.
   virtual double conjugate(RowRange rows, const Grid<double>& dual, double scale) const;
 
   /// residual = rising - falling, both >= 0: the weights q of the terms whose loss grows with the score, and
-  /// of those whose loss falls with it. AdaBoost's bound ([DuchiSinger09], Lemma 4.1) needs them apart.
+  /// of the terms whose loss falls with it. AdaBoost's bound ([DuchiSinger09], Lemma 4.1) needs them
+  /// separately.
   virtual void split_residual(RowRange rows, const Grid<double>& scores, Grid<double>& rising,
                               Grid<double>& falling) const;
 
@@ -67,7 +69,7 @@ class Loss {
   virtual std::span<const double> weights() const = 0;
 };
 
-/// Whole-data value (and residual), a block at a time in fixed order: the same bits for any number of
+/// Value (and residual) over all rows, one block at a time in fixed order: the same bits for any number of
 /// threads.
 double evaluate(const Loss& loss, const Grid<double>& scores, Grid<double>* residual, ThreadPool& threads);
 

@@ -24,7 +24,7 @@ class MulticlassHinge : public Loss {
   Index outputs() const override { return classes_; }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
-  /// The margins 1 + s_c - s_y move by a matrix of squared norm k, q by 1 / mu of that.
+  /// The map from scores to margins 1 + s_c - s_y has squared norm k; that from margins to q has norm 1 / mu.
   double curvature_bound() const override { return static_cast<double>(classes_) / smoothing_; }
   std::span<const double> weights() const override { return weights_; }
 
@@ -36,7 +36,7 @@ class MulticlassHinge : public Loss {
 };
 
 /// The maximising q: the point of {q >= 0, sum q <= 1} nearest to margins / smoothing, in place; smoothing >
-/// 0. Returns true if the sum is held at 1. O(k) a pass, a few passes.
+/// 0. Returns true if the constraint sum q <= 1 is active. A few passes of O(k) each.
 bool project_onto_capped_simplex(std::span<double> q);
 
 }  // namespace sharelearn

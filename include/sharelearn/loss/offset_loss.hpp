@@ -1,5 +1,5 @@
-// A loss at scores that others have begun: offset_loss(S) = loss(offset + S). What a level of the cascade
-// sees of the levels before it, and a new column of those chosen before it.
+// A loss where part of the scores is fixed: offset_loss(S) = loss(offset + S). The offset holds the scores of
+// the earlier levels of a cascade, or of the columns chosen before a new one.
 #pragma once
 
 #include "sharelearn/loss/loss.hpp"

@@ -1,7 +1,7 @@
-// Losses of tasks with signs y_ic in {-1, +1} (0: task c does not label row i), one output a task:
+// Losses of tasks with signs y_ic in {-1, +1} (0: task c does not label row i), one output per task:
 //
-//   logistic      sum_c ln(1 + exp(-y_ic s_ic))     eq. (1) of [DuchiSinger09]; one task: binary logistic
-//   loss exponential   sum_c exp(-y_ic s_ic)             the exp-loss of AdaBoost
+//   logistic      sum_c ln(1 + exp(-y_ic s_ic))   eq. (1) of [DuchiSinger09]; one task: binary logistic loss
+//   exponential   sum_c exp(-y_ic s_ic)           the exp-loss of AdaBoost
 //
 // Tasks may label every row or have rows of their own; a row's loss is the sum over the tasks that label it.
 #pragma once
@@ -17,7 +17,7 @@ namespace sharelearn {
 /// Two classes as one task: the second class is +1.
 Tasks binary_task(const Classes& classes);
 
-/// What both losses share: signs by columns and weights.
+/// Base of both losses: signs by columns, and weights.
 class TaskLoss : public Loss {
  public:
   /// weights sum to 1. Throws InputError if a task labels no row.
@@ -29,8 +29,8 @@ class TaskLoss : public Loss {
  protected:
   const std::int8_t* signs(Index task) const { return sign_.data() + task * rows_; }
   double weight(Index row) const { return weights_[static_cast<std::size_t>(row)]; }
-  /// Sum of w term(q) over rows and tasks, where q = -y u / w and u = scale * dual; infinite where an example
-  /// that does not count has a dual.
+  /// Sum of w term(q) over rows and tasks, where q = -y u / w and u = scale * dual; infinite if an example
+  /// that does not count has a nonzero dual.
   template <class Term>
   double conjugate_sum(RowRange rows, const Grid<double>& dual, double scale, Term term) const;
 
@@ -57,7 +57,7 @@ class MultitaskExponential : public TaskLoss {
   std::string_view name() const override { return outputs() == 1 ? "binary-exp" : "multitask-exp"; }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
-  /// Infinity: the exponential curves without bound.
+  /// Infinity: the curvature of the exponential is unbounded.
   double curvature_bound() const override;
   double conjugate(RowRange rows, const Grid<double>& dual, double scale) const override;
 };

@@ -1,4 +1,5 @@
-// Class-specific feature maps phi(x, r) of shared hypotheses: what a class's mean p does to an example.
+// Class-specific feature maps phi(x, r) of shared hypotheses: how the mean p of a class transforms an
+// example.
 #pragma once
 
 #include <cmath>
@@ -17,8 +18,8 @@ std::string_view name_of(MapKind kind);
 
 struct FeatureMap {
   MapKind kind = MapKind::product;
-  double high = 0.2;      ///< frequency: a word of at least this share of the class's examples is typical
-  double low = 0.02;      ///< frequency: a word of at most this share is foreign
+  double high = 0.2;      ///< frequency: a word in at least this share of the class's examples is typical
+  double low = 0.02;      ///< frequency: a word in at most this share is foreign
   double high_value = 2;  ///< phi of a typical word
   double low_value = -1;  ///< phi of a foreign word
 

@@ -1,6 +1,6 @@
-// Selected features + weights + bias: what every batch method learns. It keeps a whole path of stages (a
-// number of features, a lambda, a level of a cascade) compactly: features are stored once, each stage has its
-// weights.
+// Selected features, weights and bias: the result of every batch method. The model keeps a whole path of
+// stages (a number of features, a lambda, a level of a cascade) compactly: features are stored once, and each
+// stage has its weights.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace sharelearn {
 
 /// Weights of one point of the path.
 struct Stage {
-  std::vector<Index>
-      columns;  ///< design columns used, ascending positions in the order of the model's features
-  std::vector<double>
-      weights;               ///< outputs x columns.size(), a feature's outputs side by side: [column][output]
-  std::vector<double> bias;  ///< outputs; empty: none
-  Index features = 0;        ///< features (not columns) with a weight
+  /// Design columns used: ascending positions in the order of the model's features.
+  std::vector<Index> columns;
+  /// Outputs x columns.size(), the outputs of a feature side by side: [column][output].
+  std::vector<double> weights;
+  std::vector<double> bias;  ///< one per output; empty: none
+  Index features = 0;        ///< number of features (not columns) with a weight
   double parameter = 0;      ///< lambda of a path, or the number of features asked for
 };
 
@@ -28,8 +28,8 @@ class LinearModel : public Model {
   std::vector<std::string> names;    ///< classes or tasks
   OutputKind kind_of_output = OutputKind::classes;
   std::vector<Stage> stages;
-  bool increments = false;  ///< stages add up (the cascade) instead of standing for each other (a path)
-  Index stage = 0;          ///< the stage predictions use (with increments: all up to it)
+  bool increments = false;  ///< stages add up (cascade) instead of being alternatives (path)
+  Index stage = 0;          ///< the stage used for predictions (with increments: all stages up to it)
 
   std::string_view kind() const override { return "linear"; }
   OutputKind outputs_are() const override { return kind_of_output; }
@@ -41,9 +41,9 @@ class LinearModel : public Model {
 
   /// Chooses the last stage with at most `count` features; throws InputError if there is none.
   void use_features(Index count);
-  /// Weights under the current stage: [design column][output].
+  /// Weights of the current stage: [design column][output].
   std::vector<double> weights() const;
-  /// Bias of each output under the current stage (zeros if there is none).
+  /// Bias of each output at the current stage (zeros if there is none).
   std::vector<double> bias() const;
 
   static ModelPtr read(std::string_view payload, const std::string& path);

@@ -1,5 +1,5 @@
-// How good scores are: what `evaluate` and the reports print. A row with a score that is no number counts as
-// wrong.
+// Quality of scores, as printed by `evaluate` and the reports. A row with a score that is not a number counts
+// as wrong.
 #pragma once
 
 #include <span>
@@ -11,23 +11,23 @@
 
 namespace sharelearn {
 
-/// The class with the highest score of each row; ties go to the lowest class.
+/// The class with the highest score for each row; ties go to the lowest class.
 std::vector<std::int32_t> predicted_classes(const Grid<double>& scores);
 
 /// The `count` best classes of one row, best first.
 std::vector<std::int32_t> best_classes(const Grid<double>& scores, Index row, Index count);
 
 struct ClassMetrics {
-  double error = 0;     ///< fraction of rows predicted wrongly; classes the model does not know count
-  double coverage = 0;  ///< mean place of the true class in the ranking, 0 = first (known classes only)
+  double error = 0;     ///< fraction of rows predicted wrongly; rows of classes unknown to the model count
+  double coverage = 0;  ///< mean rank of the true class, 0 = first (known classes only)
   double log_loss = 0;  ///< mean of -ln p(true class), p the softmax of the scores (known classes only)
                         ///< Both are NaN where no row has a known class.
   std::vector<double> top_error;  ///< [n-1]: fraction of rows whose class is not among the n best, n up to 5
   Index rows = 0;
-  Index errors = 0;
+  double errors = 0;  ///< weight of the rows predicted wrongly
 };
 
-/// `truth`: class of each row, -1 for one the model does not know. `weights` empty: every row counts 1.
+/// `truth`: class of each row, -1 for a class unknown to the model. `weights` empty: every row counts 1.
 ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
                            std::span<const double> weights = {});
 
@@ -35,18 +35,20 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights = {});
 
-/// Only the coverage: mean place of the true class in the ranking, 0 = first, over the rows of known classes;
-/// NaN without any.
+/// Only the coverage: mean rank of the true class, 0 = first, over the rows of known classes; NaN if there
+/// are none.
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights = {});
 
-/// Rows: true classes; columns: predictions. The last row counts rows of unknown classes.
-std::vector<std::vector<Index>> confusion_matrix(const Grid<double>& scores,
-                                                 std::span<const std::int32_t> truth);
+/// Weight of the rows of each true class (rows) and prediction (columns). The last row is that of unknown
+/// classes.
+std::vector<std::vector<double>> confusion_matrix(const Grid<double>& scores,
+                                                  std::span<const std::int32_t> truth,
+                                                  std::span<const double> weights = {});
 
 struct TaskMetrics {
   double error = 0;                ///< mean over labelled (row, task) pairs of sign(score) != label
-  std::vector<double> task_error;  ///< of each task
+  std::vector<double> task_error;  ///< per task
   std::vector<double> area;        ///< area under each task's ROC curve; NaN with one class or a NaN score
 };
 TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks,

@@ -1,4 +1,4 @@
-// A learned model: what it computes and what it knows of itself. How it was learned is not its business.
+// A learned model: how it predicts, and its metadata. It does not depend on how it was learned.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@
 
 namespace sharelearn {
 
-/// What the outputs of a model mean.
+/// The meaning of a model's outputs.
 enum class OutputKind { classes, tasks, value };
 std::string_view name_of(OutputKind kind);
-/// The link of a logistic loss of such outputs, and that of an exponential loss.
+/// The link of a logistic loss with such outputs, and the link of an exponential loss.
 Link logistic_link(OutputKind kind);
 Link exponential_link(OutputKind kind);
 
-/// What a model says of each row: one of the lists has an entry per row, as the model's outputs are.
+/// The predictions of a model. Only the list for the model's kind of output has entries, one per row.
 struct Predictions {
-  std::vector<std::int32_t> classes;  ///< the class of the highest score; ties go to the lowest class
+  std::vector<std::int32_t> classes;  ///< the class with the highest score; ties go to the lowest class
   Grid<std::int8_t> signs;            ///< rows x tasks: +1 where the score is above 0, else -1
   std::vector<double> values;
 };
@@ -34,46 +34,45 @@ class Model {
   /// Tag under which the file stores it: "linear", "sharing", ...
   virtual std::string_view kind() const = 0;
   virtual OutputKind outputs_are() const = 0;
-  /// Class or task names, an entry an output.
+  /// Class or task names, one per output.
   virtual const std::vector<std::string>& output_names() const = 0;
   /// Columns the data must have; 0: any number (a growing vocabulary).
   Index columns() const { return preprocessing.width(); }
   const std::vector<std::string>& column_names() const { return preprocessing.names; }
 
-  /// Scores of raw data, rows x outputs: the model itself brings the columns into its order, fills missing
-  /// values (NaN) with its means and scales. Throws InputError if the data does not fit the model or a score
-  /// is not finite.
+  /// Scores of raw data, rows x outputs. The model itself orders the columns, replaces missing values (NaN)
+  /// by its means, and scales. Throws InputError if the data does not fit the model or a score is not finite.
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const;
-  /// Probabilities by the model's link, rows x outputs. Throws InputError where it has none.
+  /// Probabilities by the model's link, rows x outputs. Throws InputError if the link gives none.
   Grid<double> proba(const Dataset& data, ThreadPool& threads) const;
   Predictions predict(const Dataset& data, ThreadPool& threads) const;
   /// The same from scores.
   Predictions predict(const Grid<double>& scores) const;
 
-  /// How scores become probabilities; unless set, that of a logistic loss of its outputs.
+  /// The link from scores to probabilities. If not set, the link of a logistic loss with the model's outputs.
   Link link() const;
   void set_link(Link link) { link_ = link; }
 
-  /// Features a prediction computes.
+  /// Number of features that a prediction computes.
   virtual Index features_used() const = 0;
   /// Text for `sharelearn describe`.
   virtual std::string describe() const = 0;
-  /// The model for other programs: all that a prediction needs (docs/model-json.md). `all_stages`: the
-  /// weights of every point of a path or level of a cascade, too.
+  /// The model for other programs, with all that a prediction needs (docs/model-json.md). `all_stages`: also
+  /// the weights of every point of a path or level of a cascade.
   virtual nlohmann::json to_json(bool all_stages = false) const;
-  /// The bytes behind the container's header.
+  /// The bytes after the container's header.
   virtual std::string payload() const = 0;
 
   /// Method, options and the summary of the training report.
   nlohmann::json metadata = nlohmann::json::object();
-  /// Which label of a task's own rows is positive; the file keeps it in `metadata`.
+  /// The positive and the negative label of tasks with per-task rows; the file keeps them in `metadata`.
   TaskLabels task_labels;
   Preprocessing preprocessing;
 
  protected:
-  /// Scores of data that preprocessing.prepare() has been through and check_columns() has let pass.
+  /// Scores of data prepared by preprocessing.prepare() and checked by check_columns().
   virtual Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const = 0;
-  /// Throws InputError if prepared data has other columns than the model.
+  /// Throws InputError if the prepared data has other columns than the model.
   virtual void check_columns(const Dataset& data) const;
 
  private:
@@ -85,8 +84,8 @@ using ModelPtr = std::shared_ptr<Model>;
 /// One file: magic, version, kind, `metadata`, payload, means, link, checksum. Written to a temporary file,
 /// synced, renamed.
 void save_model(const Model& model, const std::string& path);
-/// Checks every length, index and the checksum before use. Throws InputError naming the file and what is
-/// wrong.
+/// Checks every length, every index and the checksum before use. Throws InputError naming the file and the
+/// fault.
 ModelPtr load_model(const std::string& path);
 
 }  // namespace sharelearn

@@ -1,4 +1,4 @@
-// What a model does to raw data before its features see it: columns in its order, means for missing values,
+// Preprocessing of raw data before features are computed: order of the columns, means for missing values,
 // scaling. It is fitted on the training data and belongs to the model.
 #pragma once
 
@@ -15,18 +15,19 @@ namespace sharelearn {
 
 struct Preprocessing {
   Index columns = 0;               ///< raw columns; 0: any number (a growing vocabulary)
-  std::vector<std::string> names;  ///< of the raw columns, or empty
-  std::vector<float> means;        ///< of the columns, for missing values (NaN); empty: none may be missing
-  Scaling scaling;                 ///< applied by the features, a column at a time
+  std::vector<std::string> names;  ///< names of the raw columns, or empty
+  /// Column means, which replace missing values (NaN); empty: no value may be missing.
+  std::vector<float> means;
+  Scaling scaling;  ///< applied by the features, column by column
 
-  /// Columns the data must have; 0: any number. The scaling knows where the rows were sparse.
+  /// Number of columns the data must have; 0: any number. For sparse rows only the scaling knows the number.
   Index width() const { return scaling.is_identity() ? columns : std::ssize(scaling.factor); }
-  /// Brings the columns into the model's order, fills missing values, and gives sparse data as many columns
-  /// as the model has: columns may be absent (they are zero) or in excess there. Sparse columns with names
-  /// are left as they are: a vocabulary looks them up. Throws InputError where names do not match or values
-  /// are missing that no mean is known for.
+  /// Brings the columns into the model's order and fills missing values. Sparse data also gets as many
+  /// columns as the model has: missing columns are zero, surplus columns are dropped. Sparse columns with
+  /// names are left as they are, because the model looks them up in its vocabulary. Throws InputError if the
+  /// names do not match, or if values are missing and no mean is known for them.
   void arrange(Dataset& data, ThreadPool& threads) const;
-  /// The same of data that must not change: it is returned itself where nothing is to do, else a copy in
+  /// The same for data that must not change: returns `data` itself if nothing has to be done, else a copy in
   /// `room`.
   const Dataset& prepare(const Dataset& data, std::optional<Dataset>& room, ThreadPool& threads) const;
 
@@ -37,7 +38,7 @@ struct Preprocessing {
 };
 
 void write_scaling(ByteWriter& out, const Scaling& scaling);
-/// `columns`: of the model; -1: any number.
+/// `columns`: number of columns of the model; -1: any number.
 Scaling read_scaling(ByteReader& in, Index columns);
 
 }  // namespace sharelearn

@@ -86,9 +86,9 @@ class NoPenalty : public Penalty {
   ZeroPattern zero_pattern() const override { return ZeroPattern::nothing; }
 };
 
-/// Names of all penalties, as `--penalty` takes them.
+/// Names of all penalties: the values of the option `penalty`.
 const std::vector<std::string>& penalty_names();
-/// Throws InputError on a name that is none of them.
+/// Throws InputError on any other name.
 std::unique_ptr<Penalty> penalty_from(std::string_view name);
 
 }  // namespace sharelearn

@@ -22,7 +22,7 @@ struct SmoothPenalty {
   void add_curvature(std::span<const double> row, std::span<const double> v, std::span<double> out) const;
   /// Whether the second derivative is the same everywhere.
   bool is_quadratic() const { return l1 == 0 && l1_linf == 0; }
-  /// A bound of the second derivative by any one weight.
+  /// An upper bound of the second derivative by any single weight.
   double curvature_bound() const { return 2 * ridge + beta * (l1 + l1_linf); }
 };
 

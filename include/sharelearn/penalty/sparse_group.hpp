@@ -1,4 +1,4 @@
-// The sparse-group penalty of a level of the cascade (eq. (3) of [ZweigWeinshall13]), a row of W at a time:
+// The sparse-group penalty of a level of the cascade (eq. (3) of [ZweigWeinshall13]), for one row of W:
 //
 //   value(w) = (1 - mix) |w|_2 + mix |w|_1
 //

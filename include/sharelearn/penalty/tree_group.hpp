@@ -6,8 +6,8 @@
 // weight_v = g_v * product over the ancestors of s, with s_v = height_v, g_v = 1 - s_v for inner nodes and 1
 // for leaves: a low node ties its leaves closely, a node of height 1 not at all.
 //
-// Groups are nested or apart, so the prox is the composition of the groups' shrinkings from the leaves to the
-// root (Jenatton et al. 2011), O(k depth).
+// Groups are nested or disjoint, so the prox shrinks one group after the other, from the leaves to the root
+// (Jenatton et al. 2011), O(k depth).
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace sharelearn {
 struct OutputTree {
   Index leaves = 0;
   std::vector<Index> parent;   ///< of every node; -1: a root
-  std::vector<double> height;  ///< in [0, 1]; of leaves 0
+  std::vector<double> height;  ///< in [0, 1]; leaves have 0
 };
 
 class TreeGroup : public Penalty {
@@ -35,19 +35,19 @@ class TreeGroup : public Penalty {
   /// No closed form: accelerated steps with prox() inside.
   void scaled_prox(std::span<double> row, std::span<const double> curvature, double lambda) const override;
   double conjugate(std::span<const double> gradient, double lambda) const override;
-  /// By bisection of the step at which prox() gives zero, to 1e-9 from above.
+  /// Bisection for the smallest step at which prox() gives zero, to 1e-9 from above.
   double dual_norm(std::span<const double> gradient) const override;
   bool is_norm() const override { return true; }
 
  private:
   struct Group {
-    std::size_t begin, end;  ///< places in order_
+    std::size_t begin, end;  ///< positions in order_
     double weight;
   };
   bool vanishes(std::span<const double> row, double step, std::vector<double>& scratch) const;
   void shrink(std::vector<double>& ordered, double step) const;
 
-  std::vector<std::size_t> order_;  ///< leaves such that every node's are neighbours
+  std::vector<std::size_t> order_;  ///< leaves, ordered so that those below any node are neighbours
   std::vector<Group> groups_;       ///< children before parents, weight above 0
 };
 

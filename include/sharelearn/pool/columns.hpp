@@ -1,4 +1,4 @@
-// The columns of the data themselves, dense or sparse: one pass, residual^T X.
+// The columns of the data themselves as candidates, dense or sparse. One pass, residual^T X, scores them all.
 #pragma once
 
 #include <vector>
@@ -25,11 +25,13 @@ class ColumnFeature : public Feature {
   Index column_;
 };
 
-/// Candidates are the columns of `x`, whose matrix must outlive the pool. Constant columns are never offered.
+/// The candidates are the columns of `x`, whose matrix must outlive the pool. Constant columns are never
+/// offered.
 ///
-/// Dense columns are correlated as they are stored, and scaled afterwards:
-///   g_jc = factor_j (sum_i x_ij r_ic - offset_j sum_i r_ic),
-/// where that costs little of float32's accuracy; else a tile of them is scaled first.
+/// A dense column is correlated as it is stored, and the result is scaled afterwards:
+///   g_jc = factor_j (sum_i x_ij r_ic - offset_j sum_i r_ic).
+/// This is done only where it costs little of float32's accuracy. The other dense columns are scaled first,
+/// one tile of columns at a time.
 class ColumnPool : public Pool {
  public:
   explicit ColumnPool(ColumnView x);
@@ -54,7 +56,7 @@ class ColumnPool : public Pool {
   void correlate_sparse(const RowMajor& residual, Columns columns, double* sums) const;
   ColumnView x_;
   std::vector<char> constant_;
-  std::vector<char> scaled_later_;  ///< of each dense column
+  std::vector<char> scaled_later_;  ///< for each dense column: the result is scaled, not the column
 };
 
 }  // namespace sharelearn

@@ -1,4 +1,4 @@
-// A pool from its name and options: what every learner and front shares.
+// Builds a pool from its name and options, for all learners and fronts.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace sharelearn {
 
 struct PoolData;
-/// Builds a pool of one's own from the data.
+/// Builds a user-defined pool from the data.
 using PoolMaker =
     std::function<std::unique_ptr<Pool>(const PoolData& data, std::uint64_t seed, ThreadPool& threads)>;
 
-/// What is unset takes its default (pool_fields() says which).
+/// An unset option takes its default (see pool_fields()).
 struct PoolOptions {
   std::optional<std::string> name = {};        ///< one of pool_names()
   std::optional<Index> bins = {};              ///< stumps
@@ -36,24 +36,26 @@ struct PoolOptions {
   std::optional<double> mask_sigma = {};       ///< patches
   std::optional<bool> deskew = {};             ///< patches
   std::optional<double> contrast = {};         ///< patches
-  PoolMaker own = {};                          ///< in place of a named pool
+  PoolMaker own = {};                          ///< a user-defined pool in place of a named one
 };
 
-/// The table of these options; it refers to `options`. `reads_images`: whether something else than the pool
+/// The table of these options; it refers to `options`. `reads_images`: whether another part besides the pool
 /// needs the width of images (deformation does).
+/// Headline of the options of the pool of products, for methods with more of them.
+inline constexpr std::string_view kProductsSection = "With `pool` products: products of two columns";
 FieldTable pool_fields(PoolOptions& options, const std::function<bool()>& reads_images = {});
 
-/// What pools are built from. The matrix of `x` must outlive the pool.
+/// The data that pools are built from. The matrix of `x` must outlive the pool.
 struct PoolData {
   ColumnView x;
-  std::span<const std::int32_t> class_of_row = {};  ///< for support sets by perceptron; may be empty
+  std::span<const std::int32_t> class_of_row = {};  ///< for support sets chosen by a perceptron; may be empty
   Index classes = 0;
   /// Of each row; none: 1 each. A row of weight 3 counts as three copies where quantiles and means are taken
-  /// (bins of stumps, radii of pieces, K-means); weights that are all equal change nothing.
+  /// and points are drawn (bins of stumps, radii of pieces, K-means, support sets, templates).
   std::span<const double> weights = {};
 };
 
-/// Names make_pool() knows.
+/// The names that make_pool() accepts.
 const std::vector<std::string>& pool_names();
 
 /// Throws InputError if the name is unknown or the options do not fit the data.

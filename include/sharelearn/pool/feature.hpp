@@ -17,25 +17,25 @@ namespace sharelearn {
 class Feature {
  public:
   virtual ~Feature() = default;
-  /// Name of the pool it came from: the tag under which it is stored.
+  /// Name of the pool it came from. The feature is stored under this tag.
   virtual std::string_view pool() const = 0;
-  /// Columns of the design matrix it fills (1, or p + 1 for a piece).
+  /// Number of columns it fills in the design matrix (1, or p + 1 for a piece).
   virtual Index width() const { return 1; }
   /// Computes the feature on every row. `out` has x.rows() rows and width() columns.
   virtual void evaluate(const ColumnView& x, Grid<float>& out, Index first_column) const = 0;
-  /// What the report says of it: {"pool": "columns", "column": 5}. `names` may be empty.
+  /// The feature's entry in the report: {"pool": "columns", "column": 5}. `names` may be empty.
   virtual nlohmann::json describe(const std::vector<std::string>& names) const = 0;
-  /// What evaluate() computes, as an expression of width() numbers over the scaled columns: all that an
-  /// exporter or a reader of the JSON needs.
+  /// The computation of evaluate() as an expression of width() numbers over the scaled columns. An exporter
+  /// or a reader of the JSON needs nothing else.
   virtual formula::Formula formula() const = 0;
-  /// Raw columns it reads, for checks and for counting what a prediction computes.
+  /// Raw columns it reads. Used for checks and to count the work of a prediction.
   virtual std::vector<Index> inputs() const = 0;
   virtual void write(ByteWriter& out) const = 0;
 };
 
 using FeaturePtr = std::shared_ptr<const Feature>;
 
-/// Reads back what write() wrote behind its pool's tag. `columns` bounds every column index.
+/// Reads a feature back: the pool's tag, then what write() wrote. `columns` bounds every column index.
 FeaturePtr read_feature(ByteReader& in, Index columns);
 void write_feature(ByteWriter& out, const Feature& feature);
 

@@ -1,9 +1,9 @@
 // The formula of a feature: a small expression over the scaled columns of a row. Exporters implement these
-// operations, not pools, so that a pool of one's own needs nothing of them. docs/model-json.md defines each
-// operation to the bit.
+// operations and not pools, so a user-defined pool needs no code in any exporter. docs/model-json.md defines
+// each operation to the bit.
 //
-// The value of a node is a list of numbers. Where a list of one number meets a longer one, it stands for as
-// many equal ones.
+// The value of a node is a list of numbers. Where a list of one number meets a longer list, the number is
+// repeated to that length.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct AllColumns {
 struct Constant {
   double value = 0;
 };
-/// factor * of + offset; offset has one number, or as many as `of`.
+/// factor * of + offset; `offset` has one number, or as many numbers as `of`.
 struct Affine {
   Formula of;
   double factor = 1;
@@ -64,7 +64,7 @@ struct Projection {
   std::vector<double> centre = {};                   ///< empty: zeros
   std::vector<std::vector<double>> directions = {};  ///< [n][as many as `of`]
   bool rounded = false;                              ///< the results are rounded to float32
-  /// Where it is not null, projections with the same one are equal: the JSON has them once.
+  /// Projections with the same non-null `identity` are equal; the JSON stores them once.
   const void* identity = nullptr;
 };
 /// All lists, one after the other.
@@ -79,7 +79,7 @@ struct TemplateMaximum {
   bool deskew = false;
   double contrast = 1;                              ///< epsilon of the local contrast; 0: none
   Index size = 0;                                   ///< the template is size x size
-  std::vector<std::int8_t> weights;                 ///< of the template, row-major
+  std::vector<std::int8_t> weights;                 ///< weights of the template, row-major
   std::vector<std::int16_t> row_mask, column_mask;  ///< at every position of the template
   std::uint16_t multiplier = 0;
 };
@@ -94,7 +94,7 @@ Formula make(Operation operation) {
   return std::make_shared<const Node>(std::move(operation));
 }
 
-/// Writes formulas of one model as JSON. Projections that several of them share are kept apart.
+/// Writes the formulas of one model as JSON. Projections that several formulas share are stored once, apart.
 class JsonWriter {
  public:
   JsonWriter();

@@ -1,5 +1,5 @@
-// Products of two columns v_i v_j, i <= j, never stored: X^T diag(r_c) X for every output c, a block at a
-// time.
+// Products of two columns v_i v_j, i <= j. They are never stored: X^T diag(r_c) X is computed for every
+// output c, one block at a time.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ class ProductFeature : public Feature {
 };
 
 struct ProductOptions {
-  bool squares = true;        ///< i = j too
+  bool squares = true;        ///< include i = j
   bool with_columns = false;  ///< the columns themselves are candidates as well, numbered first
 };
 
@@ -36,13 +36,14 @@ class ProductPool : public Pool {
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return first_candidate_.back(); }
   Index blocks() const override;
-  /// O(m k) a product: a column is multiplied by 16 others, then by the residuals of 6 outputs at a time.
+  /// O(m k) per product: a column is multiplied by 16 others, then by the residuals of 6 outputs at a time.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
   FeaturePtr feature(Index candidate) const override;
 
  private:
-  /// A factor times all columns from `from` on. The factor -1 is the constant 1: columns by themselves.
+  /// One factor times all columns from `from` on. The factor -1 is the constant 1 and gives the columns
+  /// themselves.
   struct Factor {
     Index column;
     Index from;
@@ -65,8 +66,8 @@ class ProductPool : public Pool {
 
   ColumnView x_;
   std::vector<Factor> factor_;
-  std::vector<Index> first_candidate_;  ///< of each factor, and the total
-  std::vector<char> constant_;          ///< of each candidate
+  std::vector<Index> first_candidate_;  ///< first candidate of each factor, and the total
+  std::vector<char> constant_;          ///< for each candidate: whether it is constant
   AlignedVector<float> packed_;         ///< [panel of 16 columns][row][column]
 };
 

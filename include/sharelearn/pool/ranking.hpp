@@ -8,8 +8,8 @@
 
 namespace sharelearn {
 
-/// Norm over the outputs of a candidate's gradient; a group's columns are summed.
-/// l1 is ShareBoost's rule (eqn 7) and the dual of l_inf; l2 its own dual; linf the dual of l1.
+/// Norm of a candidate's gradient over the outputs; for a group, the norms of its columns are summed. l1 is
+/// the rule of ShareBoost (eqn 7) and the dual of linf; l2 is its own dual; linf is the dual of l1.
 enum class Norm { l1, l2, linf };
 
 double norm_of(std::span<const double> values, Norm norm);
@@ -22,16 +22,16 @@ struct Ranked {
 struct RankOptions {
   Norm norm = Norm::l1;
   Index count = 1;                      ///< how many to return
-  std::span<const char> excluded = {};  ///< candidate -> nonzero: not to be returned; empty: none
-  std::span<const double> cost = {};    ///< score is divided by it; empty: 1
-  std::span<const Index> blocks = {};   ///< of the pool that are looked at, ascending; empty: all
+  std::span<const char> excluded = {};  ///< one entry per candidate, nonzero: never returned; empty: none
+  std::span<const double> cost = {};    ///< the score is divided by it; empty: 1
+  std::span<const Index> blocks = {};   ///< blocks of the pool to search, ascending; empty: all
   bool exact = true;                    ///< score the leaders again in double precision
 };
 
-/// The best `count` candidates, best first; scores above 0 only. Ties go to the lowest candidate; scores that
+/// The best `count` candidates, best first; only scores above 0. Ties go to the lowest candidate; scores that
 /// agree to eight digits are ties.
-/// The pass over the pool is float32; the leaders are scored again in double precision on their own columns,
-/// unless told otherwise, so that the order is that of exact arithmetic. `residual` is rows x outputs.
+/// The pass over the pool is in float32. With `exact` the leaders are scored again in double precision from
+/// their own columns, so that the order is that of exact arithmetic. `residual` is rows x outputs.
 std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,
                          ThreadPool& threads);
 

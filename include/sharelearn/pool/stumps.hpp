@@ -1,9 +1,9 @@
 // Decision stumps 1[v_i < theta] over every column and every useful threshold (section 4.1 of
 // [ShareBoost11]).
 //
-// Thresholds are the midpoints between neighbouring values of a column, so that no stump is all zero or all
-// one. Exact: rows sorted by value once, prefix sums of the residual in that order give every threshold of a
-// column in O(m k). Binned: at most `bins` quantile bins a column, one byte a value, a histogram of
+// Thresholds are the midpoints between neighbouring values of a column, so no stump is all zero or all one.
+// Exact: the rows are sorted by value once; prefix sums of the residual in that order give every threshold of
+// a column in O(m k). Binned: at most `bins` quantile bins per column, one byte per value, a histogram of
 // residuals. Residuals are rounded so that sums do not depend on the order of the rows (row_major.hpp).
 #pragma once
 
@@ -38,9 +38,9 @@ class StumpFeature : public Feature {
 class StumpPool : public Pool {
  public:
   /// The matrix of `x` must outlive the pool. `bins`: 0 is exact, else 2 to 256 quantile bins per column.
-  /// `weights`: of each row for the quantiles, or none: 1 each; rows of weight 0 give no thresholds.
-  /// Memory: exact 4 bytes a value and 12 a threshold; binned 1 byte a value. Sparse columns are kept by
-  /// their nonzeros only.
+  /// `weights`: one per row for the quantiles; empty: 1 each. Rows of weight 0 give no thresholds. Memory:
+  /// exact 4 bytes per value and 12 per threshold; binned 1 byte per value. Of sparse columns only the
+  /// nonzeros are kept.
   StumpPool(ColumnView x, Index bins, ThreadPool& threads, std::span<const double> weights = {});
   std::string_view name() const override { return "stumps"; }
   Index rows() const override { return x_.rows(); }
@@ -54,13 +54,13 @@ class StumpPool : public Pool {
   double threshold_of(Index candidate) const;
 
  private:
-  /// The thresholds of one column and what its sums are taken from.
+  /// The thresholds of one column, and the data its sums are computed from.
   struct Column {
     std::vector<double> threshold;     ///< ascending
     std::vector<std::uint8_t> code;    ///< binned dense column: bin of each row; else empty
-    std::vector<std::uint32_t> order;  ///< else: rows (of the nonzeros, if sparse) by ascending value
-    std::vector<std::uint32_t> below;  ///< of each threshold: entries of `order` below it
-    Index zeros_from = -1;  ///< first threshold above a sparse column's zero rows; -1: no such rows
+    std::vector<std::uint32_t> order;  ///< otherwise: rows (of the nonzeros, if sparse) by ascending value
+    std::vector<std::uint32_t> below;  ///< for each threshold: number of entries of `order` below it
+    Index zeros_from = -1;  ///< first threshold above the zero rows of a sparse column; -1: no such rows
   };
   class BlockFiller;
   Column prepare(Index j, Index bins, std::span<const double> weights) const;
@@ -70,7 +70,7 @@ class StumpPool : public Pool {
 
   ColumnView x_;
   std::vector<Column> column_;
-  std::vector<Index> first_candidate_;  ///< of each column, and the total
+  std::vector<Index> first_candidate_;  ///< first candidate of each column, and the total
   std::vector<Index> first_block_;
 };
 

@@ -1,4 +1,4 @@
-// JSON as text. Names and paths are the user's and may be no UTF-8, which JSON cannot hold.
+// JSON as text. Names and paths come from the user and may not be valid UTF-8, which JSON requires.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 namespace sharelearn {
 
-/// Bytes that are no UTF-8 become U+FFFD. `indent` -1: on one line.
+/// Bytes that are not valid UTF-8 become U+FFFD. `indent` -1: on one line.
 std::string json_text(const nlohmann::json& value, int indent = -1);
 
 }  // namespace sharelearn

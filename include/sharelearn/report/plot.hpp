@@ -28,7 +28,7 @@ struct Plot {
 /// A complete SVG document; series get distinguishable colours and a legend.
 std::string to_svg(const Plot& plot);
 
-/// Letters of a UTF-8 text as a reader sees them, not bytes.
+/// Number of letters of a UTF-8 text as a reader sees them, not of bytes.
 std::size_t letters(std::string_view text);
 
 }  // namespace sharelearn

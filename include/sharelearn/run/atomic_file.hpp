@@ -6,11 +6,11 @@
 
 namespace sharelearn {
 
-/// Throws InputError if `path` is a folder or its folder is not there or closed: better told before long work
-/// than after it.
+/// Throws InputError if `path` is a folder, or if its folder does not exist or is not writable. Call it
+/// before long work, so that the user learns of it in time.
 void require_writable(const std::string& path);
 
-/// Replaces `path` by `content`. "-" writes to standard output; a device or a pipe is written to as it is.
+/// Replaces `path` by `content`. "-" writes to standard output; devices and pipes are written to directly.
 void write_file(const std::string& path, std::string_view content);
 
 }  // namespace sharelearn

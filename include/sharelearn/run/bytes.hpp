@@ -1,5 +1,5 @@
-// Little-endian byte streams for model files. The reader trusts nothing: every length is checked against what
-// is left.
+// Little-endian byte streams for model files. The reader trusts nothing: every length is checked against the
+// bytes that are left.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sharelearn {
 
-/// Throws Failure on a number that is not finite: the reader would refuse what was written.
+/// Throws Failure on a number that is not finite, because the reader would refuse it.
 class ByteWriter {
  public:
   void u8(std::uint8_t v) { raw(&v, 1); }
@@ -28,8 +28,8 @@ class ByteWriter {
   void doubles(std::span<const double> v);
   void indices(std::span<const std::int64_t> v);
   void texts(const std::vector<std::string>& v);
-  /// Number of an object that several parts of the file refer to. It is new, and its bytes must follow, if
-  /// that is the number of objects shared so far; the reader does the same with shared().
+  /// Number of an object that several parts of the file refer to. If is_new, the object's bytes must follow.
+  /// shared() of the reader is the counterpart.
   struct Share {
     std::uint32_t number;
     bool is_new;
@@ -43,7 +43,7 @@ class ByteWriter {
   std::map<const void*, std::uint32_t> shared_;
 };
 
-/// Throws InputError("... is damaged ...") on anything that does not fit.
+/// Throws InputError("... is damaged ...") if the bytes do not have the expected form.
 class ByteReader {
  public:
   ByteReader(std::string_view bytes, std::string what) : rest_(bytes), what_(std::move(what)) {}
@@ -60,7 +60,7 @@ class ByteReader {
   std::vector<double> doubles();
   std::vector<std::int64_t> indices(std::int64_t low, std::int64_t high);
   std::vector<std::string> texts();
-  /// An object that several parts of the file refer to: the one read before under its number, or a new one
+  /// An object that several parts of the file refer to: the one already read under its number, or a new one
   /// read by `read`.
   template <class T>
   std::shared_ptr<const T> shared(const std::function<T()>& read) {

@@ -1,4 +1,4 @@
-// What a learner needs of the world around it.
+// Threads, progress monitor and seed of a run, passed to every learner.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The one exception hierarchy. Every message says what was expected, what was given and where.
 //
-// A message names an option in backticks, as in "`missing` mean fills it in": each front writes it as its
-// users know it (--missing, missing=).
+// A message names an option in backticks, as in "`missing` mean fills it in"; each front renders the name in
+// its own form (--missing, missing=).
 #pragma once
 
 #include <functional>
@@ -24,22 +24,26 @@ class InputError : public Error {
   using Error::Error;
 };
 
-/// An option that cannot be what it is.
+/// An option has a value that it must not have.
 class OptionError : public InputError {
  public:
-  /// `problem` says what was expected and what was found; `entry`: the place in a list, from 0.
+  /// `problem` says what was expected and what was found; `entry` is the position in a list, from 0.
   OptionError(std::string option, std::string problem, std::optional<std::size_t> entry = {})
       : InputError("`" + option + "`: " + problem),
         option_(std::move(option)),
         problem_(std::move(problem)),
         entry_(entry) {}
-  /// The option's value makes no sense beside the data: "`folds` 90: asks for more folds than rows".
+  /// The option's value does not fit the data: "`folds` 90: asks for more folds than rows".
   static OptionError of_value(std::string option, const std::string& value, const std::string& problem) {
     return {option, value + ": " + problem, "`" + option + "` " + value + ": " + problem};
   }
   /// The option has no effect unless `what` holds.
   static OptionError needing(std::string option, const std::string& what) {
-    return {option, "needs " + what, "`" + option + "` needs " + what};
+    return unmet(std::move(option), "needs " + what);
+  }
+  /// The option does not meet a requirement: "needs `pool` stumps", "cannot be combined with `lambda`".
+  static OptionError unmet(std::string option, const std::string& requirement) {
+    return {option, requirement, "`" + option + "` " + requirement};
   }
   const std::string& option() const { return option_; }
   const std::string& problem() const { return problem_; }
@@ -58,8 +62,7 @@ class Failure : public Error {
   using Error::Error;
 };
 
-/// The message with every `name` in backticks that consists of small letters, digits and dashes replaced by
-/// what `spell` makes of it.
+/// The message with every `name` in backticks (small letters, digits and dashes) replaced by spell(name).
 std::string render_options(std::string_view message,
                            const std::function<std::string(std::string_view name)>& spell);
 

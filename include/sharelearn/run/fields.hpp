@@ -1,11 +1,11 @@
-// Options and reports as tables: a field's name, place in memory, range, choices, default, one sentence of
-// help and when it applies, declared once. The command line's options with their checks, Python's arguments,
-// the JSON of reports and models and docs/options.md are all made from such a table.
+// Options and reports as tables: each field declares once its name, place in memory, range, choices, default,
+// one sentence of help and when it applies. The command line's options with their checks, Python's arguments,
+// the JSON of reports and models and docs/options.md are all generated from such a table.
 //
 //   FieldTable table;
 //   table.add("ridge", options.ridge, "Weight of the sum of squared weights").at_least(0).otherwise(0.0);
 //
-// Unset is unset: a field is a std::optional, and a table tells the two apart.
+// A field is a std::optional, so a table knows whether a value was set or is the default.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +32,23 @@ class Field {
   Field& between(double low, double high);
   Field& above_up_to(double low, double high);
   Field& choices(std::vector<std::string> words);
-  /// The value in effect where none is set.
+  /// The default value.
   Field& otherwise(nlohmann::json value);
-  /// The default in words, where it depends on the data or on other options.
+  /// The default in words, if it depends on the data or on other options.
   Field& otherwise_text(std::string text);
-  /// `needs` completes "needs ...": the field is refused where the condition does not hold.
+  /// `needs` completes "needs ...", or is "no ..." for what it cannot be combined with: the field is refused
+  /// where the condition does not hold.
   Field& when(std::string needs, std::function<bool()> applies);
-  /// The front reads the value from a file that the user names: words, or all of it where the field is a
-  /// text. With choices, one of them may stand for a file.
+  /// The front reads the value from a file that the user names: its words, or its whole content if the field
+  /// is a text. With choices, a name that is not one of them is a file.
   Field& from_file();
 
   std::string name;     ///< words with dashes between them, as in "per-round"
   std::string help;     ///< one sentence
   std::string section;  ///< headline under which the help shows it
   FieldType type = FieldType::text;
-  std::vector<std::string> allowed;  ///< words that may be chosen; empty: any
-  nlohmann::json fallback;           ///< null: none, or one that only the data tells
+  std::vector<std::string> allowed;  ///< words to choose from; empty: any
+  nlohmann::json fallback;           ///< null: none, or known only from the data
   std::string fallback_text;
   std::string needs;  ///< in words; empty: it always applies
   bool is_file = false;
@@ -58,9 +59,11 @@ class Field {
   nlohmann::json get() const { return get_(); }
   /// Checks type, range and choices. Throws OptionError.
   void set(const nlohmann::json& value) const;
-  /// The same from text as a person types it: numbers, on/off, entries with commas between them.
+  /// Like set(), from text as a user types it: numbers, on/off, entries separated by commas.
   void set_text(std::string_view text) const;
   void clear() const { clear_(); }
+  /// "needs `pool` stumps", "cannot be combined with `lambda`"
+  std::string requirement() const;
   /// "a number from 0 to 1", "one of l1, l1l2"
   std::string expected() const;
 
@@ -77,7 +80,7 @@ class Field {
 
 class FieldTable {
  public:
-  /// Fields that follow stand under this headline.
+  /// The fields added after this call appear under this headline.
   FieldTable& section(std::string headline);
   template <class T>
   Field& add(std::string name, std::optional<T>& value, std::string help) {
@@ -91,18 +94,18 @@ class FieldTable {
 
   std::vector<Field>& fields() { return fields_; }
   const std::vector<Field>& fields() const { return fields_; }
-  /// Null where there is none of that name.
+  /// Null if there is no field of that name.
   const Field* find(std::string_view name) const;
 
-  /// Throws OptionError if a field is set that does not apply, or to what it may not be.
+  /// Throws OptionError if a field is set that does not apply, or set to a value that is not allowed.
   void check() const;
-  /// The latter alone.
+  /// Checks the values alone, not whether the fields apply.
   void check_values() const;
   /// Gives every field that applies and is unset its default.
   void fill() const;
   /// Fields that are set, by name.
   nlohmann::json values() const;
-  /// Fields that apply, by name; null where one is unset.
+  /// Fields that apply or are set, by name; null if unset.
   nlohmann::json values_in_effect() const;
 
  private:

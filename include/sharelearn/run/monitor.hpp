@@ -1,4 +1,4 @@
-// Progress and cancellation. The library never prints: it reports here, and asks here whether to go on.
+// Progress and cancellation. The library never prints: it reports here, and asks here whether to continue.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace sharelearn {
 
-/// Receives progress and answers whether the work was cancelled. The default says nothing and never cancels.
+/// Receives progress and answers whether the work was cancelled. By default it does neither.
 class Monitor {
  public:
   virtual ~Monitor() = default;
@@ -21,7 +21,7 @@ class Monitor {
   virtual bool cancelled() const { return false; }
 };
 
-/// A monitor that does nothing, for callers who do not care.
+/// A monitor that does nothing.
 Monitor& silent_monitor();
 
 }  // namespace sharelearn

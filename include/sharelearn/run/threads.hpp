@@ -1,6 +1,6 @@
 // A small pool of threads. Work is cut into numbered pieces whose borders never depend on the number of
-// threads; whoever adds the pieces' results up does so in their order. So results are the same bits for any
-// number of threads.
+// threads, and callers add the results of the pieces in order. So results have the same bits for any number
+// of threads.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace sharelearn {
 
 class ThreadPool {
  public:
-  /// `threads` = 0 takes the machine's number of cores.
+  /// `threads` = 0 takes the machine's number of cores. Where the system refuses more threads, the pool works
+  /// with those it got; results do not depend on their number.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

@@ -1,4 +1,4 @@
-// How the fully corrective step ([ShareBoost11], Algorithm 1, step 6) is solved, and what came of it.
+// Options and report of the fully corrective step ([ShareBoost11], Algorithm 1, step 6).
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"
@@ -9,20 +9,20 @@ namespace sharelearn {
 /// preconditioned conjugate gradients. nesterov: the accelerated gradient that the paper used.
 enum class CorrectiveMethod { newton, lbfgs, nesterov };
 
-/// Up to so many columns a curvature is kept for each output, beyond one for all, unless told otherwise.
+/// Up to this many columns one curvature is kept per output, above it one for all outputs (default).
 inline constexpr Index kOwnCurvatureColumns = 400;
 
 struct CorrectiveOptions {
   CorrectiveMethod method = CorrectiveMethod::lbfgs;
-  /// Stop when the expected decrease g' H^-1 g / 2 is below this (newton: with the true H, lbfgs and
-  /// nesterov: with the preconditioner's, which promises too little by a factor of up to some hundred).
+  /// Stop when the expected decrease g' H^-1 g / 2 is below this. newton uses the true H. lbfgs and nesterov
+  /// use that of the preconditioner, which can underestimate the decrease by a factor of some hundred.
   double tolerance = 1e-8;
-  /// Or when the gradient's norm is below this fraction of what it was at the start; 0: never.
+  /// Also stop when the gradient's norm is below this fraction of its norm at the start; 0: never.
   double relative_gradient = 0;
-  /// Take over the curvature that the state knows where it serves: cheaper, but the expected decrease is then
-  /// less sure. Where relative_gradient ends a solve it is taken over anyway.
+  /// Reuse the curvature kept in the state where it fits: cheaper, but the expected decrease is then less
+  /// reliable. With relative_gradient > 0 it is always reused.
   bool old_curvature = false;
-  /// Up to so many columns lbfgs keeps a curvature for each output, beyond one for all (Preconditioner).
+  /// Up to this many columns lbfgs keeps one curvature per output, above it one for all (Preconditioner).
   Index own_columns = kOwnCurvatureColumns;
   int max_iterations = 1000;
 };

@@ -1,5 +1,4 @@
-// What FISTA (Beck and Teboulle 2009; section 2.3 of [ZweigWeinshall13]) is asked for, where it starts and
-// ends, and what came of it.
+// Options, starting point and report of FISTA (Beck and Teboulle 2009; section 2.3 of [ZweigWeinshall13]).
 #pragma once
 
 #include <vector>

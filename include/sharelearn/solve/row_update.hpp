@@ -1,5 +1,5 @@
-// An update of one row of W at a time, as [DuchiSinger09] has them; the alternative to the quadratic models
-// of the fast solver.
+// Updates of one row of W at a time, as in [DuchiSinger09]: the alternative to the quadratic models of the
+// fast solver.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ class RowUpdate {
     const Grid<double>& scores;
     const Grid<double>& residual;  ///< of the loss at `scores`
     Index column;
-    double lambda;  ///< the column's cost included; 0 for the bias
+    double lambda;  ///< times the column's cost; 0 for the bias
     ThreadPool& threads;
   };
   virtual ~RowUpdate() = default;
@@ -26,7 +26,7 @@ class RowUpdate {
   virtual void update(const Place& place, std::span<double> row) = 0;
   /// Whether all rows are updated from the same scores and then moved together, instead of one by one.
   virtual bool together() const { return false; }
-  /// The columns, or the scores, changed: forget what was kept of them.
+  /// Called when the columns, or the scores, have changed: discard everything computed from them.
   virtual void columns_changed() {}
   virtual void scores_changed() {}
 };

@@ -1,5 +1,5 @@
-// Raw columns seen through a scaling: values are scaled as they are read, the data stays as it is. What pools
-// are built over and features are computed from.
+// Raw columns seen through a scaling: values are scaled when they are read, and the data itself is not
+// changed. Pools are built over such a view, and features are computed from it.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace sharelearn {
 
-/// A value of column j is float((double(x) - offset_j) * factor_j). Cheap to copy; copies share what shared()
-/// keeps. The matrix must outlive them all.
+/// A value of column j is float((double(x) - offset_j) * factor_j). A view is cheap to copy; copies share the
+/// cache of shared(). The matrix must outlive all of them.
 class ColumnView {
  public:
-  /// No scaling: values as they are.
+  /// Without scaling.
   ColumnView(const Matrix& raw);
-  /// Throws InputError unless the scaling is none or has as many columns as the matrix.
+  /// Throws InputError unless the scaling is the identity or has as many columns as the matrix.
   ColumnView(const Matrix& raw, Scaling scaling);
 
   Index rows() const { return raw_->rows(); }
@@ -25,15 +25,15 @@ class ColumnView {
   const Scaling& scaling() const { return *scaling_; }
   bool is_scaled() const { return !scaling_->is_identity(); }
 
-  /// Writes rows() values, or those of some rows.
+  /// Writes rows() values, or the values of some rows.
   void column(Index j, float* out) const { column(j, {0, rows()}, out); }
   void column(Index j, RowRange rows, float* out) const;
-  /// Row after row: out[(i - rows.begin) * cols() + j].
+  /// Writes row after row: out[(i - rows.begin) * cols() + j].
   void gather(RowRange rows, float* out) const;
   bool is_constant(Index j) const;
 
-  /// What `make` computes from this data, made on first use under `key` and kept: features with a part in
-  /// common (a projection) share it. `make` must not call shared() of the same view.
+  /// The result of `make` on this data, computed on first use and kept under `key`. Features with a common
+  /// part (a projection) share it. `make` must not call shared() of the same view.
   template <class T>
   std::shared_ptr<const T> shared(const void* key, const std::function<T()>& make) const {
     return std::static_pointer_cast<const T>(

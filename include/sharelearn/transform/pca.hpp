@@ -10,7 +10,7 @@
 namespace sharelearn {
 
 struct Pca {
-  std::vector<double> mean;      ///< of each of the d columns
+  std::vector<double> mean;      ///< mean of each of the d columns
   Grid<float> directions;        ///< d x components, unit columns; the entry of largest magnitude is positive
   std::vector<double> variance;  ///< of the data along each direction, descending
 
@@ -21,7 +21,7 @@ struct Pca {
   static Pca fit(const ColumnView& x, Index components, ThreadPool& threads,
                  std::span<const double> row_weights = {});
 
-  /// Coordinates of each row, rows x components. A row's coordinates depend on that row alone, to the bit.
+  /// Coordinates of each row, rows x components. They depend only on that row, to the bit.
   Grid<float> apply(const ColumnView& x, ThreadPool& threads) const;
 };
 

@@ -15,7 +15,7 @@ enum class ScalingKind { none, minmax, standard };
 ScalingKind scaling_from(std::string_view name);
 std::string_view name_of(ScalingKind kind);
 
-/// x -> (x - offset) * factor, a column at a time. Sparse data has offset 0, so that zero stays zero.
+/// x -> (x - offset) * factor, per column. Sparse data has offset 0, so that zero stays zero.
 struct Scaling {
   ScalingKind kind = ScalingKind::none;
   std::vector<double> offset;  ///< empty for `none`

@@ -1,0 +1,28 @@
+// How much memory there is, and who may take it. The limit is the operating system's own (a resource limit, a
+// control group, the machine), so that it holds for every allocation and the library keeps no state of its
+// own.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace sharelearn {
+
+/// Bytes that the process may use in all: the least of its resource limits, its control group's limit and the
+/// machine's memory.
+std::int64_t memory_limit() noexcept;
+
+/// Throws Failure if `bytes` more do not fit below the limit; `what` names what asks for them. Costs a few
+/// microseconds, so small requests need not ask.
+void require_memory(double bytes, std::string_view what);
+
+/// Limits the memory of this process from now on, for programs: beyond it allocations fail. Without an effect
+/// under sanitizers, which map terabytes.
+void limit_memory(std::int64_t bytes) noexcept;
+
+/// Arrays of megabytes that come and go would cut up the heap, which then grows by half the data's size and
+/// is never given back: from now on each gets pages of its own. For programs; a library leaves the choice to
+/// its user. Only glibc has this setting; elsewhere nothing changes.
+void keep_large_arrays_off_the_heap() noexcept;
+
+}  // namespace sharelearn
