@@ -54,6 +54,14 @@ int after_output(int code) {
   return 1;
 }
 
+/// A closed standard stream would lend its number to the next file that is opened, and messages would be
+/// written into it.
+void occupy_standard_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) (void)::open("/dev/null", O_RDWR);
+  }
+}
+
 int run(int argc, char** argv) {
   sharelearn::keep_large_arrays_off_the_heap();
   CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use",
