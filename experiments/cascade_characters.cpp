@@ -7,6 +7,7 @@
 
 #include "cascade_methods.hpp"
 #include "pool/fourier.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn::reproduce {
@@ -125,7 +126,8 @@ void one_setting(Run& run, Table& table, const Dataset& data, bool multiclass) {
         Parts parts = split_of(data, run.settings().seed * 100 + static_cast<std::uint64_t>(s));
         map_parts(parts, features, static_cast<std::uint64_t>(s) + 1, run.context().threads);
         const auto make = [&](Dataset& rows, std::uint64_t seed) {
-          return multiclass ? joint_data(std::move(rows), true) : one_against_rest(rows, kNegatives, seed);
+          return multiclass ? multi_output_data(std::move(rows), true)
+                            : one_against_rest(rows, kNegatives, seed);
         };
         const MultiOutputData train = make(parts.train, 1), validation = make(parts.validation, 2),
                               test = make(parts.test, 3);

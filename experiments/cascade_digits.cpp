@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cascade_methods.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 #include "sharelearn/run/random.hpp"
 #include "sharelearn/transform/pca.hpp"
 
@@ -42,8 +43,9 @@ DigitSplit split_of(const Dataset& digits, Index dimensions, std::uint64_t seed,
     data->x = std::move(mapped);
   }
   const std::vector<std::string> names = classes_of(train).names;
-  return {joint_data(std::move(train), false, &names), joint_data(std::move(validation), true, &names),
-          joint_data(std::move(test), true, &names)};
+  return {multi_output_data(std::move(train), false, &names),
+          multi_output_data(std::move(validation), true, &names),
+          multi_output_data(std::move(test), true, &names)};
 }
 
 void one_set(Run& run, Table& table, const std::string& name, const Dataset& digits, Index dimensions,

@@ -7,7 +7,9 @@
 
 #include "cascade_methods.hpp"
 #include "generate/task_tree.hpp"
+#include "learn/multi_output_problem.hpp"
 #include "learn/online_run.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 #include "solve/design.hpp"
 
 namespace sharelearn::reproduce {
@@ -21,7 +23,7 @@ constexpr Index kJudging = 100;
 constexpr JointLoss kLoss = JointLoss::multitask_hinge;
 
 MultiOutputData tasks(Index positives, Index irrelevant, std::uint64_t seed) {
-  return joint_data(
+  return multi_output_data(
       task_tree({.tasks = kTasks, .positives = positives, .irrelevant = irrelevant, .seed = seed}), false);
 }
 

@@ -26,7 +26,7 @@ void one_set(Run& run, Table& table, const std::string& name, Dataset data, bool
   const int splits = run.settings().quick ? 2 : 10;
   const Scaling scaling = Scaling::fit(data.x, ScalingKind::standard, run.context().threads);
   scaling.apply(data.x, run.context().threads);
-  const MultiOutputData all = joint_data(std::move(data), false);
+  const MultiOutputData all = multi_output_data(std::move(data), false);
   auto methods = cascade_and_baselines(JointLoss::multitask_logistic, 5);
   methods.push_back(tree_lasso("tree-cluster", JointLoss::multitask_logistic, balanced_tree({0})));
   PhiGrid grid;

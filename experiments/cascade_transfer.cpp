@@ -7,6 +7,7 @@
 #include "generate/task_tree.hpp"
 #include "learn/online_run.hpp"
 #include "sharelearn/learn/transfer.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -22,7 +23,7 @@ MultiOutputData tasks_where(const Dataset& data, Index task, bool only) {
   for (Index i = 0; i < data.rows(); ++i) {
     if ((data.task.id[static_cast<std::size_t>(i)] == task) == only) rows.push_back(i);
   }
-  return joint_data(select_rows(data, rows), false);
+  return multi_output_data(select_rows(data, rows), false);
 }
 
 MultiOutputData new_task(Index task, Index positives, std::uint64_t seed) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "data/to_size.hpp"
+#include "learn/multi_output_problem.hpp"
 #include "learn/online_run.hpp"
 
 namespace sharelearn {

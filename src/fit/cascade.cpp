@@ -51,7 +51,8 @@ class JointProblem {
     }
     train_ = training_data(train, *rows.negatives, data.context.seed);
     if (data.test) {
-      test_ = joint_data(designed(**data.test), is_multiclass(loss), &train_.names, train_.task_labels);
+      test_ =
+          multi_output_data(designed(**data.test), is_multiclass(loss), &train_.names, train_.task_labels);
     }
   }
   const MultiOutputData& train() const { return train_; }
@@ -81,7 +82,7 @@ class JointProblem {
     return out;
   }
   MultiOutputData training_data(const Dataset& train, Index negatives, std::uint64_t seed) const {
-    if (negatives == 0) return joint_data(designed(train), is_multiclass(loss_));
+    if (negatives == 0) return multi_output_data(designed(train), is_multiclass(loss_));
     if (!train.task.empty()) throw OptionError::needing("negatives", "rows with one class each, not tasks");
     return one_against_rest(designed(train), negatives, seed);
   }

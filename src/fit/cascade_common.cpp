@@ -7,6 +7,7 @@
 
 #include "model/increments.hpp"
 #include "sharelearn/model/metrics.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 
 namespace sharelearn {
 namespace {

@@ -286,7 +286,8 @@ MultiOutputData OnlineCascadeLearner::match(const Dataset& rows, ThreadPool& thr
   }
   model_->preprocessing.scaling.apply(matched.x, threads);
   model_->grow_columns(matched.columns(), matched.column_names);
-  MultiOutputData out = joint_data(std::move(matched), multiclass(), &model_->names, model_->task_labels);
+  MultiOutputData out =
+      multi_output_data(std::move(matched), multiclass(), &model_->names, model_->task_labels);
   check_outputs(out);
   model_->task_labels = out.task_labels;
   return out;
@@ -297,7 +298,7 @@ MultiOutputData OnlineCascadeLearner::match_test(const Dataset& rows, ThreadPool
   model_->preprocessing.arrange(matched, threads);
   require_columns(matched, model_->cascade.columns(), fmt::format("{} has", source_));
   model_->preprocessing.scaling.apply(matched.x, threads);
-  return joint_data(std::move(matched), multiclass(), &model_->names, model_->task_labels);
+  return multi_output_data(std::move(matched), multiclass(), &model_->names, model_->task_labels);
 }
 
 void OnlineCascadeLearner::learn(const MultiOutputData& rows, const Context& context) {

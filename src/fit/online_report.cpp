@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "data/to_size.hpp"
+#include "learn/multi_output_problem.hpp"
 #include "learn/online_run.hpp"
 #include "sharelearn/pool/columns.hpp"
 

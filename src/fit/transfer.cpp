@@ -31,8 +31,8 @@ Dataset arranged(const Model& model, const Dataset& rows, ThreadPool& threads) {
 std::optional<MultiOutputData> test_rows(const Model& known, const FitData& data,
                                          const MultiOutputData& train, ThreadPool& threads) {
   if (data.test == nullptr) return std::nullopt;
-  return joint_data(arranged(known, *data.test, threads), train.multiclass(), &train.names,
-                    train.task_labels);
+  return multi_output_data(arranged(known, *data.test, threads), train.multiclass(), &train.names,
+                           train.task_labels);
 }
 
 Fitted transfer_batch(const LinearModel& known, const FitData& data, TransferFit& o, Context& context) {
@@ -41,7 +41,8 @@ Fitted transfer_batch(const LinearModel& known, const FitData& data, TransferFit
       .components = *o.components,
       .cumulative = !*o.each_level,
       .cascade = {.loss = loss, .phi = o.phi.value_or(std::vector<double>()), .smoothing = *o.smoothing}};
-  const MultiOutputData train = joint_data(arranged(known, data.train, context.threads), is_multiclass(loss));
+  const MultiOutputData train =
+      multi_output_data(arranged(known, data.train, context.threads), is_multiclass(loss));
   std::vector<CompositePoint> levels;
   for (Increment& level : increments_of(known, known.columns()))
     levels.push_back({std::move(level.weights), std::move(level.bias)});
@@ -64,7 +65,8 @@ Fitted transfer_online(const OnlineCascadeModel& known, const FitData& data, Con
   refuse_row_weights(data.train);
   const bool multiclass = is_multiclass(known.cascade.options().loss);
   const std::vector<std::string> names = outline_of(data.train, multiclass).names;
-  const MultiOutputData train = joint_data(arranged(known, data.train, context.threads), multiclass, &names);
+  const MultiOutputData train =
+      multi_output_data(arranged(known, data.train, context.threads), multiclass, &names);
   auto model =
       std::make_shared<OnlineCascadeModel>(transfer_online(known.cascade, train.outputs(), train.own_rows()));
   model->names = names;

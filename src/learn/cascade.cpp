@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "data/to_size.hpp"
+#include "learn/multi_output_problem.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/newton_start.hpp"

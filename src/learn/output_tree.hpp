@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/data/multi_output.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/penalty/tree_group.hpp"
 
 namespace sharelearn {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sharelearn/data/dataset.hpp"
-#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/data/multi_output.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn::testing {

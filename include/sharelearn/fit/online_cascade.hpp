@@ -15,8 +15,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "sharelearn/data/multi_output.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/fit/fit.hpp"
-#include "sharelearn/learn/joint_data.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 
 namespace sharelearn {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sharelearn/learn/cascade.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 
 namespace sharelearn {
 

@@ -17,7 +17,8 @@
 #include <memory>
 #include <vector>
 
-#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/data/multi_output.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/run/context.hpp"
 #include "sharelearn/solve/fista.hpp"

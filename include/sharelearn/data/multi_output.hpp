@@ -1,4 +1,4 @@
-// The input of a joint learner: data and the labels of k outputs, in one of three forms.
+// Data with the labels of k outputs that are learned jointly, in one of three forms.
 //
 //   classes            one label per row
 //   tasks, shared rows one sign per task and row (comma lists, or 1-vs-rest from classes)
@@ -6,16 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "sharelearn/data/dataset.hpp"
-#include "sharelearn/loss/joint_loss.hpp"
-#include "sharelearn/loss/loss.hpp"
 
 namespace sharelearn {
-
-class Design;
 
 struct MultiOutputData {
   Matrix x;
@@ -42,8 +39,9 @@ struct MultiOutputData {
 /// Classes or tasks of the data set. `known` names them (those of a model, with its `labels` for tasks with
 /// own rows); otherwise they are collected, ascending. A class that `known` does not contain becomes -1: it
 /// always counts as an error and must not be learned from. Own rows of unknown tasks are left out.
-MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known = nullptr,
-                           const TaskLabels& labels = {});
+MultiOutputData multi_output_data(Dataset data, bool multiclass,
+                                  const std::vector<std::string>* known = nullptr,
+                                  const TaskLabels& labels = {});
 
 /// The given rows (ascending), with the same outputs.
 MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows);
@@ -52,22 +50,7 @@ MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> 
 /// `negatives` rows of each other class, drawn by seed (of a row of weight 3, any of its three copies).
 MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
 
-std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing);
-/// The data as solvers use it (solve/design.hpp).
-Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads);
-
 /// Strata for splits: one number per row; rows with equal numbers have the same kind of label.
 std::vector<std::int32_t> strata(const MultiOutputData& data);
-
-/// Share of right predictions: of rows (classes), or the mean over the tasks that have rows of each task's
-/// share. Rows count by their weights. scores: rows x k, or rows x 1 with own rows. A score of 0 counts as
-/// negative.
-double accuracy(const MultiOutputData& data, const Grid<double>& scores);
-/// Share of wrong rows (classes) or of wrong signs among all labelled pairs of a row and a task, by weight.
-double pair_error(const MultiOutputData& data, const Grid<double>& scores);
-/// Mean over the tasks with both signs of the area under the ROC curve.
-double mean_area(const MultiOutputData& data, const Grid<double>& scores);
-/// Accuracy of each task; 1 if it has no rows.
-std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores);
 
 }  // namespace sharelearn

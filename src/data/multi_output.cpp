@@ -1,23 +1,13 @@
-#include "sharelearn/learn/joint_data.hpp"
-
-#include <fmt/format.h>
+#include "sharelearn/data/multi_output.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
 
 #include "data/row_copies.hpp"
 #include "data/to_size.hpp"
-#include "sharelearn/loss/multiclass_hinge.hpp"
-#include "sharelearn/loss/multiclass_logistic.hpp"
-#include "sharelearn/loss/multitask_hinge.hpp"
-#include "sharelearn/loss/task_losses.hpp"
-#include "sharelearn/model/metrics.hpp"
-#include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
-#include "solve/design.hpp"
 
 namespace sharelearn {
 
@@ -109,32 +99,10 @@ void add_drawn(std::span<const Index> rows, const std::vector<double>& weights, 
   }
 }
 
-/// Weight of the wrong signs of a task, and of all it has.
-struct TaskCount {
-  double wrong = 0, all = 0;
-  double accuracy() const { return all > 0 ? (all - wrong) / all : 1.0; }
-};
-
-TaskCount count_task(const MultiOutputData& data, Index task, const Grid<double>& scores) {
-  const bool own = data.own_rows();
-  const std::vector<double>& weights = data.error_weights();
-  TaskCount count;
-  const Index end = own ? data.task_begin[to_size(task + 1)] : data.rows();
-  for (Index i = own ? data.task_begin[to_size(task)] : 0; i < end; ++i) {
-    const std::int8_t sign = data.sign[to_size(own ? i : i * data.outputs() + task)];
-    if (sign == 0) continue;
-    count.all += weights[to_size(i)];
-    const double score = scores(i, own ? 0 : task);
-    const bool right = sign > 0 ? score > 0 : score <= 0;
-    if (!right) count.wrong += weights[to_size(i)];
-  }
-  return count;
-}
-
 }  // namespace
 
-MultiOutputData joint_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
-                           const TaskLabels& labels) {
+MultiOutputData multi_output_data(Dataset data, bool multiclass, const std::vector<std::string>* known,
+                                  const TaskLabels& labels) {
   if (multiclass) return class_data(std::move(data), known);
   if (!data.task.empty()) return tasks_with_own_rows(std::move(data), known, labels);
   MultiOutputData out;
@@ -192,27 +160,6 @@ MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint
   return out;
 }
 
-std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing) {
-  const Index columns = data.score_columns();
-  switch (loss) {
-    case JointLoss::multiclass_hinge:
-      return std::make_unique<MulticlassHinge>(data.label, columns, data.weights, smoothing);
-    case JointLoss::multiclass_logistic:
-      return std::make_unique<MulticlassLogistic>(data.label, columns, data.weights, 0.0);
-    case JointLoss::multitask_hinge:
-      return std::make_unique<MultitaskHinge>(data.sign, columns, data.weights, smoothing);
-    case JointLoss::multitask_logistic:
-      break;
-  }
-  Tasks tasks{std::vector<std::string>(to_size(columns)), data.sign};
-  return std::make_unique<MultitaskLogistic>(tasks, data.weights);
-}
-
-Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads) {
-  if (data.own_rows()) return Design(data.x, data.task_begin, data.weights, bias, threads);
-  return Design(data.x, data.outputs(), data.weights, bias, threads);
-}
-
 std::vector<std::int32_t> strata(const MultiOutputData& data) {
   if (data.multiclass()) return data.label;
   std::vector<std::int32_t> out(to_size(data.rows()), 0);
@@ -233,55 +180,6 @@ std::vector<std::int32_t> strata(const MultiOutputData& data) {
     }
   }
   return out;
-}
-
-std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores) {
-  std::vector<double> right;
-  for (Index t = 0; t < data.outputs(); ++t) right.push_back(count_task(data, t, scores).accuracy());
-  return right;
-}
-
-double mean_area(const MultiOutputData& data, const Grid<double>& scores) {
-  double sum = 0;
-  Index counted = 0;
-  for (Index t = 0; t < data.outputs(); ++t) {
-    const Index begin = data.own_rows() ? data.task_begin[to_size(t)] : 0;
-    const Index end = data.own_rows() ? data.task_begin[to_size(t + 1)] : data.rows();
-    Grid<double> of_task(end - begin, 1);
-    std::copy_n(scores.column(data.own_rows() ? 0 : t) + begin, end - begin, of_task.column(0));
-    Tasks task{{data.names[to_size(t)]}, {}};
-    for (Index i = begin; i < end; ++i)
-      task.sign.push_back(data.sign[to_size(data.own_rows() ? i : i * data.outputs() + t)]);
-    const std::span<const double> weights(data.error_weights().data() + begin, to_size(end - begin));
-    const double area = task_metrics(of_task, task, weights).area[0];
-    if (std::isnan(area)) continue;
-    sum += area;
-    ++counted;
-  }
-  return counted > 0 ? sum / static_cast<double>(counted) : 0.5;
-}
-
-double pair_error(const MultiOutputData& data, const Grid<double>& scores) {
-  if (data.multiclass()) return error_rate(scores, data.label, data.error_weights());
-  TaskCount total;  // of the sums of the tasks, in the order of `evaluate`
-  for (Index t = 0; t < data.outputs(); ++t) {
-    const TaskCount count = count_task(data, t, scores);
-    total.wrong += count.wrong;
-    total.all += count.all;
-  }
-  return total.all > 0 ? total.wrong / total.all : 0.0;
-}
-
-double accuracy(const MultiOutputData& data, const Grid<double>& scores) {
-  if (data.multiclass()) return 1 - pair_error(data, scores);
-  double sum = 0, tasks = 0;
-  for (Index t = 0; t < data.outputs(); ++t) {
-    const TaskCount count = count_task(data, t, scores);
-    if (count.all == 0) continue;
-    sum += count.accuracy();
-    ++tasks;
-  }
-  return tasks > 0 ? sum / tasks : 1.0;
 }
 
 }  // namespace sharelearn

@@ -1,4 +1,4 @@
-#include "sharelearn/learn/joint_data.hpp"
+#include "sharelearn/data/multi_output.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,12 +9,13 @@
 #include "learn/online_run.hpp"
 #include "learn/output_tree.hpp"
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
 
-TEST(joint_data, errors_count_rows_by_their_weights) {
+TEST(multi_output_data, errors_count_rows_by_their_weights) {
   MultiOutputData data = testing::random_classes({.rows = 4, .columns = 1, .outputs = 2}, 1);
   data.label = {0, 0, 0, 1};
   data.weights = {0.125, 0.125, 0.25, 0.5};
@@ -28,13 +29,13 @@ TEST(joint_data, errors_count_rows_by_their_weights) {
   EXPECT_DOUBLE_EQ(task_accuracies(data, scores)[1], 0.5);
 }
 
-TEST(joint_data, errors_are_rounded_once) {
+TEST(multi_output_data, errors_are_rounded_once) {
   Dataset rows;
   rows.x = DenseMatrix(20, 1);
   rows.label = {{"a", "b"}, std::vector<std::int32_t>(20, 0)};
   std::fill_n(rows.label.id.begin(), 9, 1);
   const Grid<double> scores(20, 2);  // all ties: class a
-  EXPECT_EQ(pair_error(joint_data(rows, true), scores), 0.45);
+  EXPECT_EQ(pair_error(multi_output_data(rows, true), scores), 0.45);
   rows.weight.assign(20, 0.3);
   rows.weight[19] = 0.7;
   double wrong = 0, all = 0;
@@ -42,7 +43,7 @@ TEST(joint_data, errors_are_rounded_once) {
     all += rows.weight[i];
     if (i < 9) wrong += rows.weight[i];
   }
-  EXPECT_EQ(pair_error(joint_data(rows, true), scores), wrong / all);
+  EXPECT_EQ(pair_error(multi_output_data(rows, true), scores), wrong / all);
 }
 
 Dataset four_rows_of_tasks(std::vector<std::int32_t> task) {
@@ -56,9 +57,9 @@ Dataset four_rows_of_tasks(std::vector<std::int32_t> task) {
   return rows;
 }
 
-TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
+TEST(multi_output_data, rows_of_unknown_tasks_are_left_out) {
   const std::vector<std::string> known{"b", "a"};
-  const MultiOutputData data = joint_data(four_rows_of_tasks({0, 2, 0, 1}), false, &known);
+  const MultiOutputData data = multi_output_data(four_rows_of_tasks({0, 2, 0, 1}), false, &known);
   EXPECT_EQ(data.unknown_tasks, std::vector<std::string>{"c"});
   EXPECT_EQ(data.order, (std::vector<Index>{3, 0, 2}));
   EXPECT_EQ(data.task_begin, (std::vector<Index>{0, 1, 3}));
@@ -70,13 +71,13 @@ TEST(joint_data, rows_of_unknown_tasks_are_left_out) {
   EXPECT_EQ(pair_error(data, negative), 0.5);
 }
 
-TEST(joint_data, tasks_without_rows_do_not_count_in_the_mean_accuracy) {
+TEST(multi_output_data, tasks_without_rows_do_not_count_in_the_mean_accuracy) {
   const std::vector<std::string> known{"a", "b", "c"};
-  const MultiOutputData data = joint_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
+  const MultiOutputData data = multi_output_data(four_rows_of_tasks({0, 1, 0, 1}), false, &known);
   EXPECT_EQ(accuracy(data, Grid<double>(4, 1)), 0.5);  // all rows of b are right, none of a
 }
 
-TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
+TEST(multi_output_data, folds_leave_rows_of_every_task_to_learn_from) {
   const MultiOutputData data = testing::random_tasks({.rows = 45, .columns = 2, .outputs = 20}, true, 5);
   for (const int folds : {2, 3, 5}) {
     for (const Split& split : stratified_folds(strata(data), folds, 1)) {
@@ -86,7 +87,7 @@ TEST(joint_data, folds_leave_rows_of_every_task_to_learn_from) {
   }
 }
 
-TEST(joint_data, one_against_rest_draws_copies_of_the_rows) {
+TEST(multi_output_data, one_against_rest_draws_copies_of_the_rows) {
   Dataset data;
   data.x = DenseMatrix(3, 1);
   data.label = {{"a", "b"}, {0, 1, 1}};
