@@ -69,7 +69,7 @@ std::string names_at(const Model& model, std::span<const std::int32_t> outputs) 
   return joined(labels);
 }
 
-/// The prediction for one row: a class, the positive tasks, or a number.
+/// The prediction for one row: a class, the positive tasks, or the numbers.
 std::string answer(const Model& model, const Predictions& predictions, Index row) {
   switch (model.outputs_are()) {
     case OutputKind::classes: {  // one label per line: nothing to tell apart
@@ -86,7 +86,13 @@ std::string answer(const Model& model, const Predictions& predictions, Index row
     case OutputKind::value:
       break;
   }
-  return fmt::format("{:.9g}", predictions.values[static_cast<std::size_t>(row)]);
+  const auto count = std::ssize(model.output_names());
+  std::string line;
+  for (auto c = row * count; c < (row + 1) * count; ++c) {
+    fmt::format_to(std::back_inserter(line), "{}{:.9g}", line.empty() ? "" : ",",
+                   predictions.values[static_cast<std::size_t>(c)]);
+  }
+  return line;
 }
 
 std::string table(const Model& model, const Grid<double>& numbers) {

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "model/path_evaluator.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/learn/structural.hpp"
@@ -23,6 +26,10 @@ std::vector<double> scatter(const StructuralResult& result, std::size_t classes)
   return weights;
 }
 
+struct Point {
+  double features, error, seconds;
+};
+
 }  // namespace
 
 Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, const MixedNormPath& path,
@@ -37,22 +44,40 @@ Curve mixed_norm_curve(const Problem& problem, const PoolOptions& pool_options, 
   options.tolerance = path.tolerance;
   StructuralBooster booster(*pool, loss, penalty, options, context);
   PathEvaluator test(problem.test, problem.scaling, problem.classes.names, context.threads);
-  Curve curve;
+  std::vector<Point> points;
   double testing = 0;
-  double lambda = booster.lambda_max();
-  for (int step = 0; step < path.steps; ++step) {
-    lambda *= path.step;
+  const auto solve = [&](double lambda) {
     const StructuralStage& stage = booster.solve(lambda);
-    if (static_cast<double>(stage.columns.size()) > most) break;
     const double before = cpu_seconds();
     const std::vector<double> weights = scatter(booster.result(), problem.classes.names.size());
     const double error =
         error_rate(test.scores(booster.result().features, weights, stage.bias), test.truth());
-    curve.add(static_cast<double>(stage.columns.size()), error, before - start - testing);
+    const auto features = static_cast<double>(stage.columns.size());
+    if (features <= most) points.push_back({features, error, before - start - testing});
     testing += cpu_seconds() - before;
-    context.monitor.progress("lambdas", step + 1, path.steps,
-                             fmt::format("{} test error {:.4f}", problem.name, error));
+    context.monitor.progress("lambdas", std::ssize(points), path.steps,
+                             fmt::format("{} {} features, test error {:.4f}", problem.name, features, error));
+    return features;
+  };
+  auto next = path.counts.begin();
+  double lambda = booster.lambda_max();
+  for (int step = 0; step < path.steps; ++step) {
+    const double before = lambda;
+    lambda *= path.step;
+    const double features = solve(lambda);
+    for (; next != path.counts.end() && *next < features; ++next) {
+      double above = before, below = lambda;  // few features, too many features
+      for (int halving = 0; halving < path.halvings; ++halving) {
+        const double middle = std::sqrt(above * below);
+        (solve(middle) > *next ? below : above) = middle;
+      }
+    }
+    if (features > most) break;
   }
+  std::stable_sort(points.begin(), points.end(),
+                   [](const Point& a, const Point& b) { return a.features < b.features; });
+  Curve curve;
+  for (const Point& point : points) curve.add(point.features, point.error, point.seconds);
   return curve;
 }
 

@@ -150,6 +150,14 @@ std::string ratio(const Needed& many, const Needed& few) {
                      value * std::hypot(many.relative_error(), few.relative_error()));
 }
 
+/// The exponent g of a growth as classes^g between 4 and 26 classes, with its standard error: 1 is linear.
+std::string growth(const Needed& many, const Needed& few) {
+  if (!many.reached || !few.reached) return "-";
+  const double span = std::log(26.0 / 4.0);
+  return fmt::format("{:.2f} ± {:.2f}", std::log(many.mean() / few.mean()) / span,
+                     std::hypot(many.relative_error(), few.relative_error()) / span);
+}
+
 /// One series per target and method: ShareBoost's at 2 t, one-vs-rest's after it.
 std::vector<Series> empty_series(const std::vector<double>& targets) {
   std::vector<Series> series;
@@ -187,8 +195,11 @@ void show_source(Run& run, const Source& source, const std::vector<std::size_t>&
   run.show(table, stem);
   for (std::size_t t = 0; t < source.targets.size(); ++t) {
     run.say(fmt::format(
-        "target {:.0f}%: features at 26 classes / at 4 classes: ShareBoost {}, one-vs-rest {}",
-        100 * source.targets[t], ratio(at26[t].ours, at4[t].ours), ratio(at26[t].apart, at4[t].apart)));
+        "target {:.0f}%: features at 26 classes / at 4 classes: ShareBoost {}, one-vs-rest {}; growth "
+        "exponent "
+        "(1 is linear): ShareBoost {}, one-vs-rest {}",
+        100 * source.targets[t], ratio(at26[t].ours, at4[t].ours), ratio(at26[t].apart, at4[t].apart),
+        growth(at26[t].ours, at4[t].ours), growth(at26[t].apart, at4[t].apart)));
   }
   run.show(Plot{"Features needed against the number of classes (Fig. 2): " + source.name, "classes",
                 "features", false, false, series},

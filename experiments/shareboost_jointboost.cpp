@@ -6,11 +6,13 @@
 namespace sharelearn::reproduce {
 
 void shareboost_jointboost(Run& run) {
-  const auto jointboost = [&](const Problem& problem, const UciSet& set, const PoolOptions&, Index features) {
+  const auto jointboost = [&](const Problem& problem, const UciSet& set, const PoolOptions&, Index features,
+                              const std::vector<double>&) {
     // JointBoost may choose a stump again, so twice the rounds are run to get the number of distinct stumps.
     return jointboost_curve(problem, set.bins, 2 * features, run.context());
   };
-  const auto onevsrest = [&](const Problem& problem, const UciSet&, const PoolOptions& pool, Index features) {
+  const auto onevsrest = [&](const Problem& problem, const UciSet&, const PoolOptions& pool, Index features,
+                             const std::vector<double>&) {
     const Index each = std::max<Index>(1, 2 * features / problem.classes.count());
     return onevsrest_curve(problem, pool, usual_options(each, 1e-5), run.context());
   };

@@ -7,11 +7,13 @@
 namespace sharelearn::reproduce {
 
 void shareboost_sparsity(Run& run) {
-  const auto mixed = [&](const Problem& problem, const UciSet& set, const PoolOptions& pool, Index features) {
+  const auto mixed = [&](const Problem& problem, const UciSet& set, const PoolOptions& pool, Index features,
+                         const std::vector<double>& counts) {
     // Isolet has 190,036 products. Towards the last lambda the number of features with a weight hardly grows
     // any more.
-    const MixedNormPath path =
+    MixedNormPath path =
         set.name == "isolet" ? MixedNormPath{.step = 0.64, .steps = 16, .tolerance = 1e-2} : MixedNormPath{};
+    path.counts = counts;
     return mixed_norm_curve(problem, pool, path, static_cast<double>(features), run.context());
   };
   compare_sparse(

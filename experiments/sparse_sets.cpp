@@ -77,8 +77,8 @@ SetCurves curves_of(Run& run, const SparseComparison& comparison, const UciSet& 
                         chosen[n], counts[n]));
   }
   for (const Rival& rival : comparison.rivals) {
-    curves.rivals.push_back(
-        remembered(run, key + " " + rival.name, [&] { return rival.curve(problem, set, pool, count); }));
+    curves.rivals.push_back(remembered(run, key + " near the counts " + rival.name,
+                                       [&] { return rival.curve(problem, set, pool, count, counts); }));
   }
   return curves;
 }

@@ -12,7 +12,10 @@ namespace sharelearn::reproduce {
 
 struct Rival {
   std::string name;
-  std::function<Curve(const Problem&, const UciSet&, const PoolOptions&, Index features)> curve;
+  /// `features`: where the curve ends; `counts`: numbers of features that get a row, ascending.
+  std::function<Curve(const Problem&, const UciSet&, const PoolOptions&, Index features,
+                      const std::vector<double>& counts)>
+      curve;
 };
 
 struct SparseComparison {

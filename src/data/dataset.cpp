@@ -10,12 +10,12 @@
 #include <set>
 #include <unordered_map>
 
+#include "data/labels.hpp"
 #include "data/name_list.hpp"
 #include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
-namespace {
 
 std::optional<double> as_number(const std::string& text) {
   double value = 0;
@@ -23,6 +23,19 @@ std::optional<double> as_number(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+namespace {
 
 LabelColumn select_labels(const LabelColumn& labels, std::span<const Index> rows) {
   LabelColumn result{labels.names, {}};
@@ -74,17 +87,6 @@ void require_labels(const Dataset& data) {
       throw InputError(fmt::format("{}: row {} has no label", data.source, i + 1));
     }
   }
-}
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    if (comma > begin) parts.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return parts;
 }
 
 bool is_number_up_to_0(const std::string& text) {

@@ -1,7 +1,8 @@
-// Collects labels while a file is read: each distinct text is made canonical and stored once.
+// Labels as text. Collects them while a file is read: each distinct text is made canonical and stored once.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +15,11 @@ namespace sharelearn {
 
 /// True for the texts that mark a missing value: "", "?", "NA", "nan" (in any case).
 bool is_missing_text(std::string_view text);
+
+/// The label as a finite number; nothing if it is not one.
+std::optional<double> as_number(const std::string& text);
+/// The parts of a list separated by commas.
+std::vector<std::string> split_list(const std::string& text);
 
 /// Collects the labels of rows in order.
 class LabelCollector {

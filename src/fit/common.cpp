@@ -134,6 +134,21 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
   return table;
 }
 
+bool has_classes_by_loss(const std::optional<std::string>& loss) {
+  const std::string name = loss.value_or("multiclass");
+  return name == "multiclass" || name.starts_with("binary");
+}
+
+void class_weight_needs_classes(FieldTable& table, const CommonFit& options,
+                                const std::optional<std::string>& loss) {
+  for (Field& field : table.fields()) {
+    if (field.name != "class-weight") continue;
+    field.when("a `loss` with classes: multiclass or binary", [&options, &loss] {
+      return options.class_weight.value_or("none") == "none" || has_classes_by_loss(loss);
+    });
+  }
+}
+
 FieldTable solver_fields(CommonFit& options, const CommonTraits& traits) {
   FieldTable table;
   table.section("Intercept and solver");
@@ -201,6 +216,12 @@ std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::v
   model->preprocessing.names = train.column_names;
   model->preprocessing.columns = train.columns();
   return model;
+}
+
+std::vector<double> doubled(const std::vector<double>& single) {
+  std::vector<double> both;
+  for (const double w : single) both.insert(both.end(), {0.0, w});
+  return both;
 }
 
 void add_sparsity(const LinearModel& model, Round& end) {

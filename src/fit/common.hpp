@@ -22,6 +22,11 @@ struct CommonTraits {
 };
 /// What is done with the data: every method has these first.
 FieldTable common_fields(CommonFit& options, const CommonTraits& traits);
+/// Whether a loss of this name, or the default one, has classes.
+bool has_classes_by_loss(const std::optional<std::string>& loss);
+/// Refuses `class-weight` with a loss that has none. The table refers to both arguments.
+void class_weight_needs_classes(FieldTable& table, const CommonFit& options,
+                                const std::optional<std::string>& loss);
 /// `bias` and `tolerance`.
 FieldTable solver_fields(CommonFit& options, const CommonTraits& traits);
 
@@ -68,6 +73,9 @@ std::vector<double> row_weights(const Dataset& part, const CommonFit& common, co
 /// A model over features of the training data, still without stages.
 std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::vector<std::string> names,
                                         const Dataset& train, const Scaling& scaling);
+
+/// Two classes with one output become a model of two outputs, the first of which is zero.
+std::vector<double> doubled(const std::vector<double>& single);
 
 /// features_used, nonzero_rows, nonzero_weights of the current stage.
 void add_sparsity(const LinearModel& model, Round& end);

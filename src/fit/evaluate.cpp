@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "sharelearn/fit/target.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -82,9 +84,14 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
       result.unknown = tasks.unknown;
       break;
     }
-    case OutputKind::value:
-      result.values = value_metrics(scores, values_of(data), data.weight);
+    case OutputKind::value: {
+      Target known;
+      known.names = model.output_names();
+      const Target target = target_of(data, TargetKind::numbers, &known);
+      result.values = value_metrics(scores, target.values, data.weight);
+      result.unknown = target.tasks.unknown;
       break;
+    }
   }
   return result;
 }

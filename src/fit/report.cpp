@@ -27,6 +27,9 @@ FieldTable fields(Round& r) {
   table.add("test_error", r.test_error, "Error on the test rows");
   table.add("coverage", r.coverage, "Mean rank of the true class, 0 is best");
   table.add("mean_absolute", r.mean_absolute, "Mean absolute error of a regression");
+  table.add("output_errors", r.output_errors,
+            "Error of each class, task or number: on the test rows, or the training rows if there are none");
+  table.add("output_features", r.output_features, "Features with a weight for each class, task or number");
   table.add("train_task_accuracy", r.train_task_accuracy, "Mean accuracy of the tasks");
   table.add("test_task_accuracy", r.test_task_accuracy, "Mean accuracy of the tasks on the test rows");
   table.add("features_used", r.features_used, "Features that a prediction computes");
@@ -57,6 +60,7 @@ void lift(const Round& last, Round& end) {
   take(end.test_error, last.test_error);
   take(end.coverage, last.coverage);
   take(end.mean_absolute, last.mean_absolute);
+  take(end.output_errors, last.output_errors);
   take(end.train_task_accuracy, last.train_task_accuracy);
   take(end.test_task_accuracy, last.test_task_accuracy);
   take(end.converged, last.converged);

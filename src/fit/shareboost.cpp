@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "fit/common.hpp"
+#include "fit/feature_groups.hpp"
 #include "model/path_evaluator.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/learn/shareboost.hpp"
-#include "sharelearn/loss/multiclass_logistic.hpp"
-#include "sharelearn/model/metrics.hpp"
 #include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn {
@@ -38,22 +38,6 @@ PerRound per_round_from(const std::string& text) {
     throw OptionError("per-round",
                       fmt::format("expected a number above 0, or a percentage as in 3%, found '{}'", text));
   return is_share ? PerRound{1, value / 100} : PerRound{static_cast<Index>(value), 0};
-}
-
-/// A column by its name, or a candidate by its number.
-Index candidate_from(const std::string& word, std::size_t group, const std::vector<std::string>& names,
-                     Index candidates) {
-  const auto name = std::find(names.begin(), names.end(), word);
-  if (name != names.end()) return name - names.begin();
-  Index number = -1;
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error != std::errc() || stop != word.data() + word.size() || number < 0 || number >= candidates) {
-    throw OptionError("groups",
-                      fmt::format("expected the name of a column or a number from 0 to {}, found '{}'",
-                                  candidates - 1, word),
-                      group);
-  }
-  return number;
 }
 
 ChoiceRule rule_from(std::string_view name) {
@@ -93,12 +77,7 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
   options.per_round_share = per_round.share;
   options.diverse = o.diverse.value_or(false);
   options.sample = *o.sample;
-  for (std::size_t group = 0; o.groups && group < o.groups->size(); ++group) {
-    auto& members = options.groups.members.emplace_back();
-    for (const std::string& word : (*o.groups)[group]) {
-      members.push_back(candidate_from(word, group, column_names, pool.candidates()));
-    }
-  }
+  if (o.groups) options.groups.members = groups_from(*o.groups, column_names, pool.candidates());
   if (o.costs) (o.groups ? options.groups.cost : options.cost) = *o.costs;
   options.penalty = {.ridge = *o.ridge, .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
   options.corrective.tolerance = *o.common.tolerance;
@@ -108,65 +87,83 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
 
 /// The rows of a run with their deformed copies, scaling, pool and loss.
 struct Problem {
-  Problem(const ShareBoostFit& o, Rows part, const std::vector<std::string>& class_names,
-          const Context& context)
+  Problem(const ShareBoostFit& o, Rows part, const Target& known, const Context& context)
       : rows(std::move(part)) {
     if (*o.deform > 0) {
       rows = Rows(deform(
           *rows, {.copies = *o.deform, .image_width = o.pool.image_width.value_or(0), .seed = context.seed},
           context.threads));
     }
-    classes = classes_of(*rows, class_names);
+    target = target_of(*rows, known.kind, &known);
     scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads, rows->weight);
-    pool = make_pool({{rows->x, scaling}, classes.of_row, classes.count(), rows->weight}, o.pool,
-                     context.seed, context.threads);
-    loss = std::make_unique<MulticlassLogistic>(classes.of_row, classes.count(),
-                                                row_weights(*rows, o.common, &classes), kMargin);
+    pool = make_pool({{rows->x, scaling}, target.classes.of_row, target.classes.count(), rows->weight},
+                     o.pool, context.seed, context.threads);
+    loss = make_loss(*o.loss, target,
+                     row_weights(*rows, o.common, target.has_classes() ? &target.classes : nullptr),
+                     {.margin = kMargin, .epsilon = o.epsilon.value_or(0)});
     const std::vector<std::string> none;
     options = learner_options(o, *pool, *o.pool.name == "columns" ? rows->column_names : none);
   }
   Rows rows;
-  Classes classes;
+  Target target;
   Scaling scaling;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<Loss> loss;
   ShareBoostOptions options;
 };
 
-Grid<double> scores_on(PathEvaluator& rows, const ShareBoostResult& path) {
-  return rows.scores(path.features, path.stages.back().weights, path.stages.back().bias);
-}
+/// Rows that were not learned from.
+class OtherRows {
+ public:
+  OtherRows(const Dataset& data, const Problem& problem, ThreadPool& threads)
+      : target_(target_of(data, problem.target.kind, &problem.target)),
+        rows_(data, problem.scaling, problem.target.outputs(), threads) {}
+  Errors errors(const ShareBoostResult& path) {
+    const ShareBoostStage& last = path.stages.back();
+    return errors_of(target_, rows_.scores(path.features, last.weights, last.bias), rows_.weights());
+  }
 
-double error_on(PathEvaluator& rows, const ShareBoostResult& path) {
-  return error_rate(scores_on(rows, path), rows.truth(), rows.weights());
-}
+  /// The error of a path without any feature: that of the bias for numbers, otherwise 1.
+  double error_of_nothing(const ShareBoostResult& path) const {
+    if (target_.kind != TargetKind::numbers) return 1;
+    const Index rows = std::ssize(target_.values) / target_.outputs();
+    const Grid<double> scores = constant_scores(rows, target_.outputs(), path.stages.front().bias);
+    return errors_of(target_, scores, rows_.weights()).error;
+  }
+
+ private:
+  Target target_;
+  PathEvaluator rows_;
+};
 
 /// Errors on the rows of split.test, for a path learned without them: with one feature, with two, ... Between
-/// two rounds the model of the earlier round counts. The single error 1 if no feature was worth choosing.
-std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, const Classes& classes,
+/// two rounds the model of the earlier round counts. error_of_nothing() counts before the first round.
+std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, const Target& target,
                                  const Split& split, const std::string& fold, const Context& context) {
-  Problem problem(o, Rows(select_rows(train, split.train)), classes.names, context);
+  Problem problem(o, Rows(select_rows(train, split.train)), target, context);
   const Dataset test = select_rows(train, split.test);
-  PathEvaluator held_out(test, problem.scaling, classes.names, context.threads);
+  OtherRows held_out(test, problem, context.threads);
   std::vector<double> errors;
-  shareboost(*problem.pool, *problem.loss, problem.options, context,
-             [&](const ShareBoostResult& so_far, const Grid<double>&) {
-               errors.resize(so_far.chosen.size(), errors.empty() ? 1.0 : errors.back());
-               errors.back() = error_on(held_out, so_far);
-               context.monitor.progress(fold, std::ssize(so_far.chosen), problem.options.features, "");
-               return true;
-             });
-  return errors.empty() ? std::vector<double>{1.0} : errors;
+  const ShareBoostResult path =
+      shareboost(*problem.pool, *problem.loss, problem.options, context,
+                 [&](const ShareBoostResult& so_far, const Grid<double>&) {
+                   errors.resize(so_far.chosen.size(),
+                                 errors.empty() ? held_out.error_of_nothing(so_far) : errors.back());
+                   errors.back() = held_out.errors(so_far).error;
+                   context.monitor.progress(fold, std::ssize(so_far.chosen), problem.options.features, "");
+                   return true;
+                 });
+  return errors.empty() ? std::vector<double>{held_out.error_of_nothing(path)} : errors;
 }
 
 /// The number of features that cross-validation chooses.
-Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Classes& classes,
+Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Target& target,
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
-      stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, train.weight);
+      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight);
   const auto measure = [&](const Split& split, const std::string& fold) {
-    return errors_along(o, train, classes, split, fold, context);
+    return errors_along(o, train, target, split, fold, context);
   };
   const CrossValidation result = cross_validate(splits, measure, choice_from(*o.choose), context);
   report.cross_validation = result.mean;
@@ -176,9 +173,9 @@ Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Classe
 /// Rows held out to decide when more features stop helping.
 class Validation {
  public:
-  Validation(const ShareBoostFit& o, const Dataset& train, const Classes& classes, const Context& context)
+  Validation(const ShareBoostFit& o, const Dataset& train, const Target& target, const Context& context)
       : patience_(*o.patience),
-        split_(stratified_holdout(classes.of_row, *o.validation, context.seed, train.weight)) {
+        split_(stratified_holdout(target.strata(train.rows()), *o.validation, context.seed, train.weight)) {
     if (split_.test.empty() || split_.train.empty()) {
       throw OptionError::of_value("validation", fmt::format("{}", *o.validation),
                                   fmt::format("of {} rows leaves an empty part", train.rows()));
@@ -201,7 +198,7 @@ class Validation {
   Index patience_;
   Split split_;
   Dataset rows_;
-  double least_ = 2;
+  double least_ = std::numeric_limits<double>::infinity();
   Index best_ = 0;
 };
 
@@ -217,18 +214,26 @@ Round round_of(const ShareBoostResult& path, const std::vector<std::string>& nam
   round.features_used = std::ssize(path.chosen);
   round.gradient_norm = stage.report.gradient_norm;
   round.expected_decrease = stage.report.expected_decrease;
+  round.converged = stage.report.converged;
   round.iterations = stage.report.iterations;
   round.seconds = stage.seconds;
   return round;
 }
 
 std::shared_ptr<LinearModel> model_of(const ShareBoostResult& path, const Problem& problem) {
-  auto model = model_over(path.features, problem.classes.names, *problem.rows, problem.scaling);
+  auto model = model_over(path.features, problem.target.names, *problem.rows, problem.scaling);
+  model->kind_of_output = problem.target.output_kind();
+  model->task_labels = problem.target.tasks.labels;
+  const bool two_classes = problem.target.kind == TargetKind::two_classes;
   Index features = 0;
   for (const ShareBoostStage& from : path.stages) {
     features += std::ssize(from.candidates);
-    Stage stage{{}, from.weights, from.bias, features, static_cast<double>(features)};
-    const Index columns = std::ssize(from.weights) / problem.classes.count();
+    Stage stage{{},
+                two_classes ? doubled(from.weights) : from.weights,
+                two_classes ? doubled(from.bias) : from.bias,
+                features,
+                static_cast<double>(features)};
+    const Index columns = std::ssize(from.weights) / problem.target.outputs();
     for (Index column = 0; column < columns; ++column) stage.columns.push_back(column);
     model->stages.push_back(std::move(stage));
   }
@@ -241,26 +246,25 @@ class ErrorMeter {
  public:
   ErrorMeter(const Problem& problem, const Dataset* test, const Validation* validation, ThreadPool& threads)
       : problem_(problem) {
-    if (test != nullptr) test_.emplace(*test, problem.scaling, problem.classes.names, threads);
-    if (validation != nullptr)
-      validation_.emplace(validation->rows(), problem.scaling, problem.classes.names, threads);
+    if (test != nullptr) test_.emplace(*test, problem, threads);
+    if (validation != nullptr) validation_.emplace(validation->rows(), problem, threads);
   }
   void measure(const ShareBoostResult& path, const Grid<double>& scores, Round& into) {
-    const std::vector<double>& weights = problem_.rows->weight;
-    into.train_error = error_rate(scores, problem_.classes.of_row, weights);
-    if (validation_) into.validation_error = error_on(*validation_, path);
-    if (!test_) {
-      into.coverage = coverage(scores, problem_.classes.of_row, weights);
-      return;
+    Errors shown = errors_of(problem_.target, scores, problem_.rows->weight);
+    into.train_error = shown.error;
+    if (validation_) into.validation_error = validation_->errors(path).error;
+    if (test_) {
+      shown = test_->errors(path);
+      into.test_error = shown.error;
     }
-    const Grid<double> of_test = scores_on(*test_, path);
-    into.test_error = error_rate(of_test, test_->truth(), test_->weights());
-    into.coverage = coverage(of_test, test_->truth(), test_->weights());
+    into.coverage = shown.coverage;
+    into.mean_absolute = shown.mean_absolute;
+    into.output_errors = shown.of_output;
   }
 
  private:
   const Problem& problem_;
-  std::optional<PathEvaluator> test_, validation_;
+  std::optional<OtherRows> test_, validation_;
 };
 
 std::string note_of(const Round& round) {
@@ -284,9 +288,28 @@ void report_end(const ShareBoostResult& path, const LinearModel& model, bool gro
   add_sparsity(model, report.end);
 }
 
+/// Says in how many rounds the weights were not optimal, if in any.
+void warn_of_rounds(const ShareBoostResult& path, FitReport& report) {
+  std::size_t missed = 0, first = 0;
+  for (std::size_t round = path.stages.size(); round-- > 0;) {
+    if (path.stages[round].report.converged) continue;
+    ++missed;
+    first = round;
+  }
+  if (missed == 0) return;
+  const std::vector<double>& weights = path.stages[first].weights;
+  double largest = 0;
+  for (const double w : weights) largest = std::max(largest, std::abs(w));
+  report.warnings.push_back(fmt::format(
+      "the weights of {} of {} rounds are not optimal to the tolerance, first in round {}: the "
+      "objective could fall by about {:.1e}, and the largest weight is {:.3g}; a `ridge` above 0 "
+      "keeps weights finite where classes separate",
+      missed, path.stages.size() - 1, first, path.stages[first].report.expected_decrease, largest));
+}
+
 Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
-  const Classes all = classes_of(*data.train);
+  const Target all = target_of(*data.train, target_kind_of(*o.loss));
   Fitted fitted;
   FitReport& report = fitted.report;
   const Index chosen_by_folds = *o.folds > 0 ? choose_by_folds(o, *data.train, all, context, report) : 0;
@@ -294,8 +317,8 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   if (*o.validation > 0) validation.emplace(o, *data.train, all, context);
 
   Problem problem(
-      o, validation ? Rows(select_rows(*data.train, validation->training_rows())) : Rows(*data.train),
-      all.names, context);
+      o, validation ? Rows(select_rows(*data.train, validation->training_rows())) : Rows(*data.train), all,
+      context);
   report.rows = validation ? std::ssize(validation->training_rows()) : data.train->rows();
   o.features = problem.options.features;
   ErrorMeter errors(problem, data.test_data(), validation ? &*validation : nullptr, context.threads);
@@ -317,10 +340,11 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   if (validation && validation->best() > 0) model->use_features(validation->best());
   report.candidates = problem.pool->candidates();
   if (report.rounds.empty()) {
-    errors.measure(path, constant_scores(problem.rows->rows(), all.count(), path.stages.front().bias),
+    errors.measure(path, constant_scores(problem.rows->rows(), all.outputs(), path.stages.front().bias),
                    report.end);
   }
   report_end(path, *model, o.groups.has_value(), report);
+  warn_of_rounds(path, report);
   fitted.model = model;
   return fitted;
 }
@@ -330,6 +354,20 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
 FieldTable fields(ShareBoostFit& o) {
   const CommonTraits traits{.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)};
   FieldTable table = common_fields(o.common, traits);
+  class_weight_needs_classes(table, o.common, o.loss);
+  table.section("The task");
+  table
+      .add(
+          "loss", o.loss,
+          "The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two "
+          "classes; regression, squared: numbers, by how far they are off beyond `epsilon`, or by the square "
+          "of it")
+      .choices({"multiclass", "binary", "multitask", "regression", "squared"})
+      .otherwise("multiclass");
+  table.add("epsilon", o.epsilon, "Differences of less than about this size do not count")
+      .at_least(0)
+      .otherwise(0.1)
+      .when("`loss` regression", [&o] { return o.loss.value_or("") == "regression"; });
   table.section("Size of the model, and choosing it");
   table
       .add("features", o.features,
@@ -442,6 +480,7 @@ Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& con
   ShareBoostFit o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    if (!options.loss) require_classes_by_default(*prepared.train);
     resolve_common(o.common, o.pool, kTolerance);
     return learn(o, prepared, after_round);
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fit/common.hpp"
+#include "fit/feature_groups.hpp"
 #include "fit/structural_path.hpp"
 #include "pool/induced_products.hpp"
 #include "sharelearn/data/split.hpp"
@@ -12,7 +13,9 @@
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/learn/adaboost.hpp"
 #include "sharelearn/learn/gradboost.hpp"
+#include "sharelearn/learn/group_path.hpp"
 #include "sharelearn/penalty/penalties.hpp"
+#include "sharelearn/penalty/sparse_group.hpp"
 
 namespace sharelearn {
 namespace {
@@ -23,6 +26,11 @@ constexpr double kSingleTolerance = 1e-8;
 constexpr double kPathTolerance = 1e-4;
 /// All solutions of a path stay in the model.
 constexpr double kLongestPath = 100000;
+/// Cross-validation extends a path down to this fraction of its first lambda.
+constexpr double kLeastLambda = 1e-6;
+/// The default end of a path. Ridge solutions change over a wider range.
+constexpr double kPathMin = 0.01;
+constexpr double kRidgePathMin = 1e-4;
 
 /// Makes the paper's update of one row for the method in use.
 using MakeRowUpdate = std::function<std::shared_ptr<RowUpdate>(const Loss&, const Penalty&)>;
@@ -32,25 +40,59 @@ bool is_single(const StructuralFit& o) {
   return o.lambda || o.penalty.value_or("") == "none";
 }
 
+/// Row weights of a data set with this target, including class weights.
+std::vector<double> weights_for(const StructuralFit& o, const Dataset& rows, const Target& target) {
+  return row_weights(rows, o.common, target.has_classes() ? &target.classes : nullptr);
+}
+
+bool has_groups(const StructuralFit& o) {
+  return o.groups.has_value() || o.whole_pieces.value_or(false);
+}
+
 /// Training rows with everything that is derived from them.
 struct Problem {
   Problem(const StructuralFit& o, const Dataset& rows, const Target* known, const MakeRowUpdate& row_update,
           const Context& context)
       : target(target_of(rows, target_kind_of(*o.loss), known)),
         scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)),
-        penalty(penalty_from(*o.penalty)),
-        loss(make_loss(*o.loss, target,
-                       row_weights(rows, o.common, target.has_classes() ? &target.classes : nullptr),
-                       {.epsilon = o.epsilon.value_or(0)})) {
-    if (*o.pool.name == "products" && *o.degree == 0) {
-      pool = std::make_unique<InducedProductPool>(ColumnView(rows.x, scaling),
-                                                  InducedProductPool::kUsualFactors, *o.pool.squares);
+        penalty(*o.penalty == "sparse-group" ? std::make_unique<SparseGroup>(*o.mix)
+                                             : penalty_from(*o.penalty)),
+        loss(make_loss(*o.loss, target, weights_for(o, rows, target), {.epsilon = o.epsilon.value_or(0)})) {
+    if (*o.pool.name == "products" && *o.degree != 2) {
+      auto products =
+          std::make_unique<InducedProductPool>(ColumnView(rows.x, scaling), *o.degree, *o.pool.squares);
+      induced = products.get();
+      pool = std::move(products);
     } else {
       pool = make_pool({{rows.x, scaling}, target.classes.of_row, target.classes.count(), rows.weight},
                        o.pool, context.seed, context.threads);
     }
-    booster =
+    if (has_groups(o)) {
+      booster = std::make_unique<GroupBooster>(*pool, *loss, *penalty, group_options(o, rows), context);
+      return;
+    }
+    auto single =
         std::make_unique<StructuralBooster>(*pool, *loss, *penalty, learner_options(o, row_update), context);
+    rounds = single.get();
+    booster = std::move(single);
+  }
+
+  GroupOptions group_options(const StructuralFit& o, const Dataset& rows) const {
+    GroupOptions options;
+    if (o.groups) {
+      const bool named = *o.pool.name == "columns";
+      options.members =
+          groups_from(*o.groups, named ? rows.column_names : std::vector<std::string>(), pool->candidates());
+    }
+    if (o.cost) options.cost = *o.cost;
+    if (options.cost.size() != (o.cost ? options.members.size() : 0)) {
+      throw OptionError("cost", fmt::format("expected a cost for each of the {} groups, found {}",
+                                            options.members.size(), options.cost.size()));
+    }
+    options.bias = *o.common.bias;
+    options.tolerance = *o.common.tolerance;
+    options.induce = *o.induce;
+    return options;
   }
 
   StructuralOptions learner_options(const StructuralFit& o, const MakeRowUpdate& row_update) const {
@@ -80,20 +122,22 @@ struct Problem {
   std::unique_ptr<Penalty> penalty;
   std::unique_ptr<Loss> loss;
   std::unique_ptr<Pool> pool;
-  std::unique_ptr<StructuralBooster> booster;
+  const InducedProductPool* induced = nullptr;  ///< the pool, if it grows
+  std::unique_ptr<PathBooster> booster;
+  StructuralBooster* rounds = nullptr;  ///< the booster, if its rounds can be observed
 };
 
-std::vector<double> lambdas(const StructuralFit& o, double lambda_max) {
+std::vector<double> lambdas(const StructuralFit& o, PathBooster& booster) {
   if (is_single(o)) return {o.lambda.value_or(0)};
-  // A penalty that is not a norm has no lambda_max; 1 is the scale of the losses.
-  return lambda_grid(lambda_max > 0 ? lambda_max : 1.0, *o.path, *o.path_min);
+  // Where the bias alone explains the data, there is no lambda to begin with; 1 is the scale of the losses.
+  const double first = booster.first_lambda();
+  return lambda_grid(first > 0 ? first : 1.0, *o.path, *o.path_min);
 }
 
-/// Two classes with one output become a model of two outputs, the first of which is zero.
-std::vector<double> doubled(const std::vector<double>& single) {
-  std::vector<double> both;
-  for (const double w : single) both.insert(both.end(), {0.0, w});
-  return both;
+/// Extends a path downwards in its own steps by half its length.
+void extend(std::vector<double>& grid) {
+  const double step = grid.back() / grid[grid.size() - 2];
+  for (std::size_t more = (grid.size() + 1) / 2; more > 0; --more) grid.push_back(grid.back() * step);
 }
 
 std::shared_ptr<LinearModel> model_of(const StructuralResult& path, const Problem& problem,
@@ -124,26 +168,61 @@ std::shared_ptr<LinearModel> model_of(const StructuralResult& path, const Proble
   return model;
 }
 
-/// The position on the grid that the folds choose.
+/// What `select` compares, at every stage of a path, on rows that were not learned from.
+std::vector<double> measures_of(const StructuralFit& o, const StructuralResult& path, const Dataset& test,
+                                const Problem& problem, ThreadPool& threads) {
+  const Target target = target_of(test, problem.target.kind, &problem.target);
+  std::unique_ptr<Loss> loss;
+  if (*o.select == "loss") {
+    loss = make_loss(*o.loss, target, weights_for(o, test, target), {.epsilon = o.epsilon.value_or(0)});
+  }
+  std::vector<double> measures;
+  for_scores_of_stages(path, test, problem.scaling, target.outputs(), threads,
+                       [&](const Grid<double>& scores) {
+                         if (loss) {
+                           measures.push_back(evaluate(*loss, scores, nullptr, threads));
+                           return;
+                         }
+                         const Errors errors = errors_of(target, scores, test.weight);
+                         measures.push_back(*o.select == "coverage" ? *errors.coverage : errors.error);
+                       });
+  return measures;
+}
+
+/// The position on the grid that the folds choose. While the last lambda is the best one, the measure has not
+/// turned: then the grid is extended, down to kLeastLambda of its first lambda, unless the user fixed its
+/// end.
 Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target& target,
-                      const std::vector<double>& grid, const MakeRowUpdate& row_update,
+                      std::vector<double>& grid, bool may_extend, const MakeRowUpdate& row_update,
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
       stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight);
-  const auto measure = [&](const Split& split, const std::string&) {
-    const Dataset test = select_rows(train, split.test);
-    const Dataset part = select_rows(train, split.train);
+  std::vector<std::vector<double>> measured(splits.size());
+  const auto measure = [&](std::size_t fold) {
+    std::vector<double>& known = measured[fold];
+    const Dataset part = select_rows(train, splits[fold].train);
+    const std::vector<double> rest(grid.begin() + std::ssize(known), grid.end());
     Problem problem(o, part, &target, row_update, context);
-    const StructuralResult path = structural_path(*problem.booster, grid, context);
-    std::vector<double> measures;
-    for (const Errors& errors : errors_of_stages(path, test, problem.scaling,
-                                                 target_of(test, target.kind, &target), context.threads)) {
-      measures.push_back(*o.select == "coverage" ? *errors.coverage : errors.error);
-    }
-    return measures;
+    const StructuralResult path = structural_path(*problem.booster, rest, context);
+    const std::vector<double> more =
+        measures_of(o, path, select_rows(train, splits[fold].test), problem, context.threads);
+    known.insert(known.end(), more.begin(), more.end());
+    return known;
   };
-  const CrossValidation result = cross_validate(splits, measure, choice_from(*o.choose), context);
+  const auto choose = [&] { return cross_validate(splits.size(), measure, choice_from(*o.choose), context); };
+  CrossValidation result = choose();
+  const auto best_is_last = [&] { return grid.size() > 1 && result.best + 1 == grid.size(); };
+  while (may_extend && best_is_last() && grid.back() > kLeastLambda * grid.front()) {
+    extend(grid);
+    result = choose();
+  }
+  if (best_is_last()) {
+    report.warnings.push_back(
+        fmt::format("the best lambda of the cross-validation is the last one of the path, {:.6g}: a smaller "
+                    "one may be better{}",
+                    grid.back(), may_extend ? "" : "; give a smaller `path-min`"));
+  }
   report.cross_validation = {{"lambda", grid},
                              {"mean", result.mean},
                              {"standard_error", result.standard_error},
@@ -160,31 +239,33 @@ struct Solved {
 };
 
 /// Solves for every lambda and fills the rounds of the report: those of the path, or of the one lambda.
-Solved solve(const StructuralFit& o, const Problem& problem, const Prepared& data,
-             const FitObserver& after_round, FitReport& report) {
+Solved solve(const StructuralFit& o, const Problem& problem, const std::vector<double>& grid,
+             const Prepared& data, const FitObserver& after_round, FitReport& report) {
   const Context& context = data.context;
-  StructuralBooster& booster = *problem.booster;
+  PathBooster& booster = *problem.booster;
+  const bool observed_rounds = is_single(o) && problem.rounds != nullptr;
   Solved solved;
-  solved.grid = lambdas(o, booster.lambda_max());
+  solved.grid = grid;
   std::optional<Target> test_target;
   if (data.test) test_target = target_of(**data.test, problem.target.kind, &problem.target);
   if (test_target && !test_target->tasks.unknown.empty())
     report.end.unknown_tasks = test_target->tasks.unknown;
-  BoostingRounds rounds(*problem.pool, booster, data, problem.scaling, problem.target, test_target);
   const auto add = [&](Round round) {
     report.rounds.push_back(std::move(round));
     observed(after_round, report.rounds.back());
   };
-  if (is_single(o)) {
-    booster.after_round([&](Index round, const ActiveSetSolver& solver, double score) {
-      if (round > 0) add(rounds.next(round, solver, score, solved.grid.front()));
+  std::optional<BoostingRounds> rounds;
+  if (observed_rounds) {
+    rounds.emplace(*problem.pool, *problem.rounds, data, problem.scaling, problem.target, test_target);
+    problem.rounds->after_round([&](Index round, const ActiveSetSolver& solver, double score) {
+      if (round > 0) add(rounds->next(round, solver, score, solved.grid.front()));
     });
   }
   StageRounds stages(data.train->column_names);
   solved.path = structural_path(
       booster, solved.grid, context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
         solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight));
-        if (!is_single(o)) add(stages.next(so_far, solved.train_errors.back()));
+        if (!observed_rounds) add(stages.next(so_far, solved.train_errors.back()));
         context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                  fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),
                                              so_far.stages.back().gap));
@@ -192,9 +273,10 @@ Solved solve(const StructuralFit& o, const Problem& problem, const Prepared& dat
   if (!data.test) return solved;
   solved.test_errors =
       errors_of_stages(solved.path, **data.test, problem.scaling, *test_target, context.threads);
-  for (std::size_t l = 0; !is_single(o) && l < solved.test_errors.size(); ++l) {
+  for (std::size_t l = 0; !observed_rounds && l < solved.test_errors.size(); ++l) {
     report.rounds[l].test_error = solved.test_errors[l].error;
     report.rounds[l].coverage = solved.test_errors[l].coverage;
+    report.rounds[l].output_errors = solved.test_errors[l].of_output;
   }
   return solved;
 }
@@ -213,23 +295,37 @@ void report_end(const StructuralFit& o, const Solved& solved, std::size_t at, Fi
   if (!solved.test_errors.empty()) end.test_error = shown.error;
   end.coverage = shown.coverage;
   end.mean_absolute = shown.mean_absolute;
+  end.output_errors = shown.of_output;
   report.lambda_max = solved.path.lambda_max;
   report.extra["gap_is"] = *o.penalty == "none" || stage.lambda == 0 ? "estimate" : "bound";
 }
 
-Fitted learn(const StructuralFit& o, Prepared& data, const MakeRowUpdate& row_update,
+/// Says that products were left out because of `degree`, if any would have extended a chosen one.
+void warn_of_degree(const StructuralFit& o, const Problem& problem, FitReport& report) {
+  if (problem.induced == nullptr || problem.induced->withheld() == 0) return;
+  report.warnings.push_back(
+      fmt::format("{} products of chosen features with columns have more than {} factors and were left out; "
+                  "give a larger `degree`, or 0 for no limit",
+                  problem.induced->withheld(), *o.degree));
+}
+
+Fitted learn(const StructuralFit& o, bool may_extend, Prepared& data, const MakeRowUpdate& row_update,
              const FitObserver& after_round) {
   Fitted fitted;
   FitReport& report = fitted.report;
   if (*o.folds > 0) check_folds(*o.folds, data.train->rows());
   const Problem problem(o, *data.train, nullptr, row_update, data.context);
-  const Solved solved = solve(o, problem, data, after_round, report);
-  warn_of_gaps(solved.path, *o.common.tolerance, report);
-  const auto model = model_of(solved.path, problem, *data.train);
+  std::vector<double> grid = lambdas(o, *problem.booster);
+  std::optional<Index> chosen;
   if (*o.folds > 0) {
-    model->stage =
-        choose_by_folds(o, *data.train, problem.target, solved.grid, row_update, data.context, report);
+    chosen =
+        choose_by_folds(o, *data.train, problem.target, grid, may_extend, row_update, data.context, report);
   }
+  const Solved solved = solve(o, problem, grid, data, after_round, report);
+  warn_of_gaps(solved.path, *o.common.tolerance, report);
+  warn_of_degree(o, problem, report);
+  const auto model = model_of(solved.path, problem, *data.train);
+  if (chosen) model->stage = std::min(*chosen, model->stage);
   report_end(o, solved, static_cast<std::size_t>(model->stage), report);
   report.end.features = described(solved.path.features, 0, data.train->column_names);
   add_sparsity(*model, report.end);
@@ -239,37 +335,62 @@ Fitted learn(const StructuralFit& o, Prepared& data, const MakeRowUpdate& row_up
 
 std::string penalty_help(const std::vector<std::string>& penalties) {
   return std::ranges::find(penalties, "l2sq") != penalties.end()
-             ? "l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; l2sq: only "
-               "shrinks"
+             ? "l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; "
+               "sparse-group: "
+               "a mix of l1l2 and l1; l2sq: only shrinks"
              : "l1: drops single weights; l1linf: drops a feature for all classes at once";
 }
 
-/// `penalties`: those of the method, its default first.
-FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& penalties) {
-  const auto has_classes = [&o] {
-    const std::string loss = o.loss.value_or("multiclass");
-    return loss == "multiclass" || loss.starts_with("binary");
-  };
+/// Whether the other options allow groups: they are solved by FISTA, and no group may be left out of a round.
+bool groups_allowed(const StructuralFit& o) {
+  const std::string penalty = o.penalty.value_or("l1l2");
+  return penalty != "none" && penalty != "l2sq" && o.rounds.value_or(0) == 0 &&
+         !o.sequential.value_or(false) && o.solver.value_or("fast") == "fast" && o.degree.value_or(2) == 2;
+}
+
+/// `penalties` and `losses`: those of the method, its default first.
+FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& penalties,
+                             const std::vector<std::string>& losses) {
+  const auto has_classes = [&o] { return has_classes_by_loss(o.loss); };
   const auto path = [&o] { return !o.lambda; };
   const auto folds = [&o] { return o.folds.value_or(0) > 0; };
   const CommonTraits traits{.tolerance = "1e-4 along a path, 1e-8 for one `lambda`",
                             .scale_text = std::string(kPoolScaleText)};
   FieldTable table = common_fields(o.common, traits);
-  for (Field& field : table.fields()) {
-    if (field.name != "class-weight") continue;
-    field.when("a `loss` with classes: multiclass or binary", [&o, has_classes] {
-      return o.common.class_weight.value_or("none") == "none" || has_classes();
-    });
-  }
+  class_weight_needs_classes(table, o.common, o.loss);
   table.section("The task");
   table
-      .add(
-          "loss", o.loss,
-          "The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two "
-          "classes; regression: numbers; -exp: with AdaBoost's exponential loss in place of the logistic one")
-      .choices(loss_names())
+      .add("loss", o.loss,
+           "The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two "
+           "classes; regression, squared: numbers, by how far they are off beyond `epsilon`, or by the "
+           "square of it; "
+           "-exp: with AdaBoost's exponential loss in place of the logistic one")
+      .choices(losses)
       .otherwise("multiclass");
   table.add("penalty", o.penalty, penalty_help(penalties)).choices(penalties).otherwise(penalties.front());
+  table
+      .add("mix", o.mix,
+           "Share of the l1 norm: 0 is l1l2, which drops whole features or groups; 1 is l1, which drops "
+           "single "
+           "weights")
+      .between(0, 1)
+      .otherwise(0.5)
+      .when("`penalty` sparse-group", [&o] { return o.penalty.value_or("") == "sparse-group"; });
+  table
+      .add("groups", o.groups,
+           "File of groups of features that the penalty drops together: one line of columns, by name or "
+           "number, per group")
+      .from_file()
+      .when("a `penalty` that is a norm, and neither `rounds`, `sequential` nor `solver` paper",
+            [&o] { return !o.groups || groups_allowed(o); });
+  table.add("whole-pieces", o.whole_pieces, "The penalty drops all columns of a piece together")
+      .otherwise(false)
+      .when(
+          "`pool` pieces, a `penalty` that is a norm, and neither `rounds`, `sequential` nor `solver` paper",
+          [&o] {
+            return !o.whole_pieces.value_or(false) ||
+                   (groups_allowed(o) && o.pool.name.value_or("") == "pieces");
+          });
   table.add("epsilon", o.epsilon, "Differences of less than about this size do not count")
       .at_least(0)
       .otherwise(0.1)
@@ -280,14 +401,15 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
       .otherwise_text("a path");
   table
       .add("path", o.path,
-           "Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero, "
-           "downwards")
+           "Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero "
+           "(l2sq: half the curvature of the loss), downwards; cross-validation extends it as long as the "
+           "last one is best")
       .between(1, kLongestPath)
       .otherwise(50)
       .when("no `lambda`", path);
   table.add("path-min", o.path_min, "The last lambda of the path, as a fraction of lambda_max")
       .above_up_to(0, 1)
-      .otherwise(0.01)
+      .otherwise_text("0.01; 1e-4 with `penalty` l2sq")
       .when("no `lambda`", path);
   table
       .add("folds", o.folds, "Choose lambda by cross-validation over this many folds; 0: no cross-validation")
@@ -295,12 +417,13 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
       .otherwise(0);
   table
       .add("select", o.select,
-           "What cross-validation compares: the error, or the coverage (mean rank of the true class, 0 is "
-           "best)")
-      .choices({"error", "coverage"})
+           "What cross-validation compares: the error, the loss, or the coverage (mean rank of the true "
+           "class, "
+           "0 is best)")
+      .choices({"error", "loss", "coverage"})
       .otherwise("error")
-      .when("a `loss` with classes: multiclass or binary",
-            [&o, has_classes] { return o.select.value_or("error") == "error" || has_classes(); });
+      .when("a `loss` with classes for coverage: multiclass or binary",
+            [&o, has_classes] { return o.select.value_or("error") != "coverage" || has_classes(); });
   table
       .add("choose", o.choose,
            "least: the lambda with the lowest error over the folds; one-standard-error: the largest lambda "
@@ -330,7 +453,11 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
            "fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time")
       .choices({"fast", "paper"})
       .otherwise("fast");
-  table.add("cost", o.cost, "File of numbers above 0, one per candidate, by which its penalty is multiplied")
+  table
+      .add("cost", o.cost,
+           "File of numbers above 0, one per candidate (with `groups`: one per group), by which its penalty "
+           "is "
+           "multiplied")
       .above(0)
       .from_file()
       .when("`pool` columns or products where there are `folds`", [&o, folds] {
@@ -341,12 +468,24 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
   table.append(pool_fields(o.pool));
   table.section(std::string(kProductsSection));
   table
-      .add("degree", o.degree,
-           "2: products of two columns; 0: any degree, products of chosen features with columns")
-      .between(0, 2)
+      .add(
+          "degree", o.degree,
+          "2: products of two columns; above: products of chosen features with columns, of at most this many "
+          "columns; 0: of any number")
+      .at_least(0)
       .otherwise(2)
       .when("`pool` products", [&o] { return o.pool.name.value_or("") == "products"; });
   return table;
+}
+
+void check_degree(const StructuralFit& o) {
+  if (*o.pool.name != "products") return;
+  if (*o.degree == 1) throw OptionError("degree", "expected 0, 2 or more, found 1: use `pool` columns");
+  const bool selects = *o.penalty != "none" && *o.penalty != "l2sq" && o.lambda.value_or(1) > 0;
+  if (*o.degree == 0 && !selects && !*o.sequential)
+    throw OptionError("degree",
+                      "0 needs a penalty that leaves products out (l1, l1l2, l1linf) and a `lambda` "
+                      "above 0: there are infinitely many products");
 }
 
 template <class Options>
@@ -355,16 +494,18 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   Options o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
-    if (*o.pool.name == "products" && *o.degree == 1) throw OptionError("degree", "expected 0 or 2, found 1");
+    check_degree(o);
+    if (!is_single(o) && !o.path_min) o.path_min = *o.penalty == "l2sq" ? kRidgePathMin : kPathMin;
+    if (!options.loss) require_classes_by_default(*prepared.train);
     resolve_common(o.common, o.pool, is_single(o) ? kSingleTolerance : kPathTolerance);
-    return learn(o, prepared, row_update(o), after_round);
+    return learn(o, !options.path_min, prepared, row_update(o), after_round);
   });
 }
 
 }  // namespace
 
 FieldTable fields(GradBoostFit& o) {
-  return structural_fields(o, {"l1l2", "l1", "l1linf", "l2sq", "none"});
+  return structural_fields(o, {"l1l2", "l1", "l1linf", "sparse-group", "l2sq", "none"}, loss_names());
 }
 
 Fitted fit(const FitData& data, const GradBoostFit& options, const Context& context,
@@ -377,7 +518,10 @@ Fitted fit(const FitData& data, const GradBoostFit& options, const Context& cont
 }
 
 FieldTable fields(AdaBoostFit& o) {
-  FieldTable table = structural_fields(o, {"l1linf", "l1", "none"});
+  // AdaBoost's bounds are exponential: they do not hold for squares.
+  std::vector<std::string> losses = loss_names();
+  std::erase(losses, "squared");
+  FieldTable table = structural_fields(o, {"l1linf", "l1", "none"}, losses);
   table.section("Boosting");
   table
       .add("template", o.update,

@@ -17,6 +17,22 @@ Index features_of(const StructuralResult& result, const StructuralStage& stage) 
   return std::ssize(used);
 }
 
+/// For each output, the features with a nonzero weight for it.
+std::vector<Index> features_of_outputs(const StructuralResult& result, const StructuralStage& stage) {
+  if (stage.columns.empty()) return {};
+  const std::size_t outputs = stage.weights.size() / stage.columns.size();
+  std::vector<std::set<Index>> used(outputs);
+  for (std::size_t a = 0; a < stage.columns.size(); ++a) {
+    for (std::size_t c = 0; c < outputs; ++c) {
+      if (stage.weights[a * outputs + c] != 0)
+        used[c].insert(stage.columns[a] / result.features.front()->width());
+    }
+  }
+  std::vector<Index> counts;
+  for (const std::set<Index>& of_output : used) counts.push_back(std::ssize(of_output));
+  return counts;
+}
+
 /// A stage's weights, spread over all `columns` design columns.
 std::vector<double> scatter(const StructuralStage& stage, Index columns, Index outputs) {
   std::vector<double> weights(static_cast<std::size_t>(columns * outputs), 0.0);
@@ -47,8 +63,9 @@ std::string_view text_of(StructuralStop stop) {
   return "";
 }
 
-std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset& data,
-                                     const Scaling& scaling, const Target& target, ThreadPool& threads) {
+void for_scores_of_stages(const StructuralResult& path, const Dataset& data, const Scaling& scaling,
+                          Index outputs, ThreadPool& threads,
+                          const std::function<void(const Grid<double>& scores)>& visit) {
   Index columns = 0;
   for (const FeaturePtr& feature : path.features) columns += feature->width();
   Grid<float> design(data.rows(), columns);
@@ -58,12 +75,19 @@ std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset
     feature->evaluate(scaled, design, at);
     at += feature->width();
   }
-  std::vector<Errors> errors;
-  Grid<double> scores(data.rows(), target.outputs());
+  Grid<double> scores(data.rows(), outputs);
   for (const StructuralStage& stage : path.stages) {
-    linear_scores(design, scatter(stage, columns, target.outputs()), stage.bias, scores, threads);
-    errors.push_back(errors_of(target, scores, data.weight));
+    linear_scores(design, scatter(stage, columns, outputs), stage.bias, scores, threads);
+    visit(scores);
   }
+}
+
+std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset& data,
+                                     const Scaling& scaling, const Target& target, ThreadPool& threads) {
+  std::vector<Errors> errors;
+  for_scores_of_stages(path, data, scaling, target.outputs(), threads, [&](const Grid<double>& scores) {
+    errors.push_back(errors_of(target, scores, data.weight));
+  });
   return errors;
 }
 
@@ -85,6 +109,8 @@ Round StageRounds::next(const StructuralResult& so_far, const Errors& on_train) 
   round.steps = stage.steps;
   round.stop = text_of(stage.stop);
   round.train_error = on_train.error;
+  round.output_errors = on_train.of_output;
+  round.output_features = features_of_outputs(so_far, stage);
   round.seconds = stage.seconds;
   round.features = described(so_far.features, described_, names_);
   described_ = so_far.features.size();

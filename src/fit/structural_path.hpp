@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -16,7 +17,12 @@ namespace sharelearn {
 
 std::string_view text_of(StructuralStop stop);
 
-/// The errors of every stage on a data set; its features are computed once.
+/// Calls visit() with the scores of every stage on a data set; its features are computed once.
+void for_scores_of_stages(const StructuralResult& path, const Dataset& data, const Scaling& scaling,
+                          Index outputs, ThreadPool& threads,
+                          const std::function<void(const Grid<double>& scores)>& visit);
+
+/// The errors of every stage on a data set.
 std::vector<Errors> errors_of_stages(const StructuralResult& path, const Dataset& data,
                                      const Scaling& scaling, const Target& target, ThreadPool& threads);
 

@@ -4,16 +4,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
+#include "data/labels.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
+#include "sharelearn/loss/squared.hpp"
 #include "sharelearn/loss/task_losses.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
+
+/// Name of the output where every row has one number.
+constexpr std::string_view kOneNumber = "value";
 
 /// One line per loss.
 struct Entry {
@@ -35,7 +42,19 @@ std::unique_ptr<Loss> make_multiclass(const Target& target, std::vector<double> 
 
 std::unique_ptr<Loss> make_regression(const Target& target, std::vector<double> weights,
                                       const LossOptions& options) {
+  if (target.outputs() > 1) {
+    throw OptionError(
+        "loss", fmt::format("regression takes one number per row, found {}: use squared", target.outputs()));
+  }
   return std::make_unique<SmoothInsensitive>(target.values, std::move(weights), options.epsilon);
+}
+
+std::unique_ptr<Loss> make_squared(const Target& target, std::vector<double> weights, const LossOptions&) {
+  Grid<double> values(std::ssize(weights), target.outputs());
+  for (Index c = 0; c < values.cols(); ++c) {
+    std::copy_n(target.values.begin() + c * values.rows(), values.rows(), values.column(c));
+  }
+  return std::make_unique<Squared>(std::move(values), std::move(weights));
 }
 
 const std::vector<Entry>& losses() {
@@ -44,6 +63,7 @@ const std::vector<Entry>& losses() {
       {"multitask", TargetKind::tasks, make_task_loss<MultitaskLogistic>},
       {"binary", TargetKind::two_classes, make_task_loss<MultitaskLogistic>},
       {"regression", TargetKind::numbers, make_regression},
+      {"squared", TargetKind::numbers, make_squared},
       {"multitask-exp", TargetKind::tasks, make_task_loss<MultitaskExponential>},
       {"binary-exp", TargetKind::two_classes, make_task_loss<MultitaskExponential>},
   };
@@ -58,7 +78,88 @@ const Entry& loss_named(std::string_view name) {
                     fmt::format("expected one of {}, found '{}'", fmt::join(loss_names(), ", "), name));
 }
 
+double number_from(const std::string& text, const Dataset& data, std::size_t row) {
+  const std::optional<double> number = as_number(text);
+  if (number) return *number;
+  throw InputError(fmt::format("{}: row {} has the label '{}', but regression needs a number", data.source,
+                               row + 1, text));
+}
+
+/// Numbers of tasks with rows of their own: one output per task.
+void add_task_numbers(const Dataset& data, const Target* known, Target& target) {
+  target.names = data.task.names;
+  if (known != nullptr) {
+    target.names = known->names;
+  } else {
+    sort_labels(target.names);
+  }
+  const auto rows = static_cast<std::size_t>(data.rows());
+  target.values.assign(rows * target.names.size(), std::nan(""));
+  std::set<std::string> unknown;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (data.task.id[i] < 0)
+      throw InputError(fmt::format("{}: row {} belongs to no task (qid: is missing)", data.source, i + 1));
+    const std::string& task = data.task.names[static_cast<std::size_t>(data.task.id[i])];
+    const auto at = std::ranges::find(target.names, task);
+    if (at == target.names.end()) {
+      unknown.insert(task);
+      continue;
+    }
+    const std::string& label = data.label.names[static_cast<std::size_t>(data.label.id[i])];
+    target.values[static_cast<std::size_t>(at - target.names.begin()) * rows + i] =
+        number_from(label, data, i);
+  }
+  target.tasks.unknown.assign(unknown.begin(), unknown.end());
+}
+
+/// The numbers of each row: one, or a list separated by commas.
+void add_numbers(const Dataset& data, const Target* known, Target& target) {
+  if (data.label.empty()) values_of(data);  // throws: there are no labels
+  if (!data.task.empty() && (known == nullptr || known->names.front() != kOneNumber)) {
+    return add_task_numbers(data, known, target);
+  }
+  const auto rows = static_cast<std::size_t>(data.rows());
+  for (std::size_t i = 0; i < rows; ++i) {
+    std::vector<std::string> list;
+    if (data.label.id[i] >= 0)
+      list = split_list(data.label.names[static_cast<std::size_t>(data.label.id[i])]);
+    if (target.names.empty()) {
+      for (std::size_t c = 0; c < list.size(); ++c) target.names.push_back(std::to_string(c + 1));
+      if (list.size() == 1) target.names = {std::string(kOneNumber)};
+      if (known != nullptr) target.names = known->names;
+      target.values.resize(rows * target.names.size());
+    }
+    if (list.size() != target.names.size() || list.empty()) {
+      throw InputError(fmt::format("{}: row {} has {} numbers to predict, expected {}", data.source, i + 1,
+                                   list.size(), std::max<std::size_t>(target.names.size(), 1)));
+    }
+    for (std::size_t c = 0; c < list.size(); ++c) {
+      target.values[c * rows + i] = number_from(list[c], data, i);
+    }
+  }
+}
+
+/// More distinct whole numbers than this, with fewer rows each on average, are hardly classes.
+constexpr Index kManyClasses = 20;
+constexpr Index kFewRows = 10;
+
 }  // namespace
+
+void require_classes_by_default(const Dataset& data) {
+  bool fraction = false;
+  for (const std::string& name : data.label.names) {
+    const std::optional<double> number = as_number(name);
+    if (!number) return;
+    fraction = fraction || *number != std::floor(*number);
+  }
+  const Index distinct = std::ssize(data.label.names);
+  if (!fraction && (distinct <= kManyClasses || distinct * kFewRows <= data.rows())) return;
+  throw OptionError(
+      "loss",
+      fmt::format("the labels are {} different numbers ('{}', for example): give squared or regression "
+                  "to predict numbers, or multiclass if each of them is a class",
+                  distinct, data.label.names.front()));
+}
 
 OutputKind Target::output_kind() const {
   if (kind == TargetKind::numbers) return OutputKind::value;
@@ -79,8 +180,7 @@ Target target_of(const Dataset& data, TargetKind kind, const Target* known) {
   target.kind = kind;
   switch (kind) {
     case TargetKind::numbers:
-      target.values = values_of(data);
-      target.names = {"value"};
+      add_numbers(data, known, target);
       break;
     case TargetKind::tasks:
       target.tasks = known == nullptr ? tasks_of(data) : tasks_of(data, &known->names, known->tasks.labels);
@@ -114,22 +214,57 @@ std::unique_ptr<Loss> make_loss(std::string_view name, const Target& target, std
   return loss_named(name).make(target, std::move(weights), options);
 }
 
+namespace {
+
+/// The share of wrong rows of each class; 0 for a class without rows.
+std::vector<double> errors_of_classes(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                                      std::span<const double> weights) {
+  const std::vector<std::int32_t> predicted = predicted_classes(scores);
+  std::vector<double> wrong(static_cast<std::size_t>(scores.cols()), 0.0), all(wrong);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    if (truth[i] < 0) continue;
+    const auto c = static_cast<std::size_t>(truth[i]);
+    const double weight = weights.empty() ? 1.0 : weights[i];
+    all[c] += weight;
+    if (predicted[i] != truth[i]) wrong[c] += weight;
+  }
+  for (std::size_t c = 0; c < wrong.size(); ++c) wrong[c] = all[c] > 0 ? wrong[c] / all[c] : 0.0;
+  return wrong;
+}
+
+Errors errors_of_numbers(const Grid<double>& scores, std::span<const double> values,
+                         std::span<const double> weights) {
+  const ValueMetrics metrics = value_metrics(scores, values, weights);
+  Errors errors{metrics.root_mean_square, std::nullopt, metrics.mean_absolute};
+  const auto rows = static_cast<std::size_t>(scores.rows());
+  Grid<double> one(scores.rows(), 1);
+  for (Index c = 0; c < scores.cols(); ++c) {
+    std::copy_n(scores.column(c), scores.rows(), one.column(0));
+    errors.of_output.push_back(
+        value_metrics(one, values.subspan(static_cast<std::size_t>(c) * rows, rows), weights)
+            .root_mean_square);
+  }
+  return errors;
+}
+
+Errors errors_of_labels(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                        std::span<const double> weights) {
+  return {error_rate(scores, truth, weights), coverage(scores, truth, weights), std::nullopt,
+          errors_of_classes(scores, truth, weights)};
+}
+
+}  // namespace
+
 Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights) {
-  if (target.kind == TargetKind::numbers) {
-    const ValueMetrics metrics = value_metrics(scores, target.values, weights);
-    return {metrics.root_mean_square, std::nullopt, metrics.mean_absolute};
-  }
+  if (target.kind == TargetKind::numbers) return errors_of_numbers(scores, target.values, weights);
   if (target.kind == TargetKind::tasks) {
-    return {task_metrics(scores, target.tasks, weights).error, std::nullopt, std::nullopt};
+    TaskMetrics metrics = task_metrics(scores, target.tasks, weights);
+    return {metrics.error, std::nullopt, std::nullopt, std::move(metrics.task_error)};
   }
-  if (target.kind == TargetKind::classes) {
-    return {error_rate(scores, target.classes.of_row, weights),
-            coverage(scores, target.classes.of_row, weights), std::nullopt};
-  }
+  if (target.kind == TargetKind::classes) return errors_of_labels(scores, target.classes.of_row, weights);
   Grid<double> both(scores.rows(), 2);
   std::copy_n(scores.column(0), scores.rows(), both.column(1));
-  return {error_rate(both, target.classes.of_row, weights), coverage(both, target.classes.of_row, weights),
-          std::nullopt};
+  return errors_of_labels(both, target.classes.of_row, weights);
 }
 
 Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {

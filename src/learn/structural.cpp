@@ -56,6 +56,7 @@ class StructuralBooster::Engine {
   Engine(Pool& pool, const Loss& loss, const Penalty& penalty, const StructuralOptions& options,
          const Context& context);
   const StructuralStage& solve(double lambda);
+  double first_lambda();
 
   StructuralRoundObserver observer;
   StructuralResult result;
@@ -135,6 +136,12 @@ StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& p
   if (penalty.is_norm()) result.lambda_max = scan_.largest(solver_.residual(), options_.cost);
   if (size_of(solver_.residual(), context.threads) < kNothing * without_bias) result.lambda_max = 0;
   scanned_lambda_ = result.lambda_max;
+}
+
+double StructuralBooster::Engine::first_lambda() {
+  if (penalty_.is_norm()) return result.lambda_max;
+  include_all();
+  return solver_.largest_trace() / 2;
 }
 
 void StructuralBooster::Engine::include(Index candidate) {
@@ -397,6 +404,10 @@ double StructuralBooster::lambda_max() const {
   return engine_->result.lambda_max;
 }
 
+double StructuralBooster::first_lambda() {
+  return engine_->first_lambda();
+}
+
 const StructuralStage& StructuralBooster::solve(double lambda) {
   return engine_->solve(lambda);
 }
@@ -427,7 +438,7 @@ std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
   return grid;
 }
 
-StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
+StructuralResult structural_path(PathBooster& booster, const std::vector<double>& lambdas,
                                  const Context& context, const StructuralStageObserver& after_stage) {
   for (const double lambda : lambdas) {
     // Even a run that is cancelled at once leaves a model: the bias alone.

@@ -194,10 +194,12 @@ TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::sp
 ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
                            std::span<const double> weights) {
   double sums[3] = {};  // squares, magnitudes, weights
+  const Index rows = scores.rows();
   serial_sum(std::ssize(truth), sums, [&](RowRange block, std::span<double> to) {
-    for (Index i = block.begin; i < block.end; ++i) {
-      const double weight = weight_at(weights, i);
-      const double off = scores(i, 0) - truth[static_cast<std::size_t>(i)];
+    for (Index at = block.begin; at < block.end; ++at) {
+      const double off = scores(at % rows, at / rows) - truth[static_cast<std::size_t>(at)];
+      if (std::isnan(off)) continue;
+      const double weight = weight_at(weights, at % rows);
       to[0] += weight * off * off;
       to[1] += weight * std::abs(off);
       to[2] += weight;

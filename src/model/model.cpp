@@ -96,7 +96,9 @@ Predictions Model::predict(const Grid<double>& scores) const {
       result.signs = signs_of(scores);
       break;
     case OutputKind::value:
-      result.values.assign(scores.column(0), scores.column(0) + scores.rows());
+      for (Index i = 0; i < scores.rows(); ++i) {
+        for (Index c = 0; c < scores.cols(); ++c) result.values.push_back(scores(i, c));
+      }
       break;
   }
   return result;

@@ -6,8 +6,13 @@ namespace sharelearn {
 
 PathEvaluator::PathEvaluator(const Dataset& data, const Scaling& scaling,
                              const std::vector<std::string>& classes, ThreadPool& threads)
+    : PathEvaluator(data, scaling, std::ssize(classes), threads) {
+  truth_ = classes_of(data, classes);
+}
+
+PathEvaluator::PathEvaluator(const Dataset& data, const Scaling& scaling, Index outputs, ThreadPool& threads)
     : columns_(data.x, scaling),
-      truth_(classes_of(data, classes)),
+      outputs_(outputs),
       design_(data.rows(), 0),
       threads_(threads),
       weights_(data.weight) {}
@@ -19,7 +24,7 @@ Grid<double> PathEvaluator::scores(const std::vector<FeaturePtr>& features, std:
     design_.append_columns(feature.width());
     feature.evaluate(columns_, design_, design_.cols() - feature.width());
   }
-  Grid<double> scores(design_.rows(), truth_.count());
+  Grid<double> scores(design_.rows(), outputs_);
   linear_scores(design_, weights, bias, scores, threads_);
   return scores;
 }

@@ -16,6 +16,9 @@ class PathEvaluator {
   PathEvaluator(const Dataset& data, const Scaling& scaling, const std::vector<std::string>& classes,
                 ThreadPool& threads);
 
+  /// For a model with any kind of outputs; there is no truth().
+  PathEvaluator(const Dataset& data, const Scaling& scaling, Index outputs, ThreadPool& threads);
+
   /// Scores from the bias and the weights [column][class] of the first features. From call to call features
   /// may only be added.
   Grid<double> scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,
@@ -26,6 +29,7 @@ class PathEvaluator {
  private:
   ColumnView columns_;
   Classes truth_;
+  Index outputs_;
   Grid<float> design_;
   std::size_t evaluated_ = 0;
   ThreadPool& threads_;

@@ -1,6 +1,7 @@
 #include "pool/induced_products.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "kernels/kernels.hpp"
@@ -10,7 +11,6 @@ namespace sharelearn {
 namespace {
 
 constexpr Index kCandidatesPerBlock = 16;
-constexpr Index kMostFactors = 64;
 
 }  // namespace
 
@@ -49,15 +49,12 @@ void MonomialFeature::write(ByteWriter& out) const {
 
 FeaturePtr MonomialFeature::read(ByteReader& in, Index columns) {
   std::vector<Index> factors = in.indices(0, columns - 1);
-  if (factors.empty() || static_cast<Index>(factors.size()) > kMostFactors)
-    in.damaged("a product has a wrong number of factors");
+  if (factors.empty()) in.damaged("a product has no factors");
   return std::make_shared<MonomialFeature>(std::move(factors));
 }
 
 InducedProductPool::InducedProductPool(ColumnView x, Index most_factors, bool squares)
-    : x_(std::move(x)),
-      most_factors_(static_cast<std::size_t>(std::min(most_factors, kMostFactors))),
-      squares_(squares) {
+    : x_(std::move(x)), most_factors_(static_cast<std::size_t>(most_factors)), squares_(squares) {
   for (Index j = 0; j < x_.cols(); ++j) offer({j});
 }
 
@@ -72,14 +69,18 @@ void InducedProductPool::compute(const std::vector<Index>& monomial, RowRange ro
 
 void InducedProductPool::offer(std::vector<Index> monomial) {
   std::sort(monomial.begin(), monomial.end());
-  if (monomial.size() > most_factors_) return;
   if (!squares_ && std::ranges::adjacent_find(monomial) != monomial.end()) return;
+  if (most_factors_ > 0 && monomial.size() > most_factors_) {
+    withheld_.insert(std::move(monomial));
+    return;
+  }
   if (!known_.try_emplace(monomial, candidates()).second) return;
   std::vector<float> column(static_cast<std::size_t>(rows()));
   compute(monomial, {0, rows()}, column.data());
   const bool constant =
       std::all_of(column.begin(), column.end(), [&](float v) { return v == column.front(); });
-  constant_.push_back(constant ? 1 : 0);
+  const bool finite = std::all_of(column.begin(), column.end(), [](float v) { return std::isfinite(v); });
+  unusable_.push_back(constant || !finite ? 1 : 0);
   monomials_.push_back(std::move(monomial));
 }
 
@@ -96,14 +97,14 @@ void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& thre
     std::vector<double> sums(static_cast<std::size_t>(count * outputs));
     const RowTree tree(rows());
     TreeSum sum(sums.size());
-    Grid<float> tile(kBlockRows, count);  // columns of constants stay zero
+    Grid<float> tile(kBlockRows, count);  // columns that cannot be used stay zero
     for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
       const RowRange of_leaf = tree.leaf(leaf);
       for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kBlockRows) {
         const RowRange range{begin, std::min(begin + kBlockRows, of_leaf.end)};
         for (Index a = 0; a < count; ++a) {
           const auto candidate = static_cast<std::size_t>(first + a);
-          if (constant_[candidate] == 0) compute(monomials_[candidate], range, tile.column(a));
+          if (unusable_[candidate] == 0) compute(monomials_[candidate], range, tile.column(a));
         }
         kernels::correlate(kernels::Block<float>{tile.data(), tile.stride(), count},
                            kernels::Block<float>{residual.data() + begin, residual.stride(), outputs},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "sharelearn/pool/pool.hpp"
@@ -28,10 +29,10 @@ class MonomialFeature : public Feature {
 
 class InducedProductPool : public Pool {
  public:
-  static constexpr Index kUsualFactors = 8;
-  /// The matrix of `x` must outlive the pool. Products of more than `most_factors` columns are not induced.
+  /// The matrix of `x` must outlive the pool. Products of more than `most_factors` columns are not induced;
+  /// 0: there is no limit.
   /// Without `squares`, products that contain a column twice are not induced either.
-  explicit InducedProductPool(ColumnView x, Index most_factors = kUsualFactors, bool squares = true);
+  explicit InducedProductPool(ColumnView x, Index most_factors = 0, bool squares = true);
   std::string_view name() const override { return "products"; }
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return static_cast<Index>(monomials_.size()); }
@@ -42,6 +43,8 @@ class InducedProductPool : public Pool {
   FeaturePtr feature(Index candidate) const override;
   /// From now on offers the products of this candidate with every column.
   void chosen(Index candidate) override;
+  /// Products that were not induced because they have too many factors.
+  Index withheld() const { return std::ssize(withheld_); }
 
  private:
   void offer(std::vector<Index> monomial);
@@ -50,8 +53,9 @@ class InducedProductPool : public Pool {
   std::size_t most_factors_;
   bool squares_;
   std::vector<std::vector<Index>> monomials_;
-  std::vector<char> constant_;
+  std::vector<char> unusable_;  ///< constant, or too large for its values to be computed
   std::map<std::vector<Index>, Index> known_;
+  std::set<std::vector<Index>> withheld_;
 };
 
 }  // namespace sharelearn

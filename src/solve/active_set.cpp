@@ -207,6 +207,18 @@ double ActiveSetSolver::relative_gap(double lambda, double largest) {
   return objective(lambda) == 0 ? 0 : gap(lambda, largest) / magnitude(lambda);
 }
 
+double ActiveSetSolver::largest_trace() const {
+  Grid<double> curvature(loss_.rows(), outputs());
+  for_each_row_block(loss_.rows(), threads_,
+                     [&](RowRange rows, int) { loss_.curvature(rows, scores_, curvature); });
+  double largest = 0;
+  for (Index c = 0; c < outputs(); ++c) {
+    const std::vector<double> squares = columns_.squares(curvature.column_span(c), threads_);
+    largest = std::max(largest, std::accumulate(squares.begin() + first_, squares.end(), 0.0));
+  }
+  return largest;
+}
+
 void ActiveSetSolver::refresh_metric() {
   Grid<double> factor(coupled_ ? loss_.rows() : 0, outputs());
   std::atomic<bool> coupled = false;

@@ -81,6 +81,8 @@ class ActiveSetSolver {
   double gap(double lambda, double largest);
   /// The gap divided by the objective; 0 if the objective is 0, since it cannot be negative.
   double relative_gap(double lambda, double largest);
+  /// The largest trace, over the outputs, of the loss's second derivatives by the weights of one output.
+  double largest_trace() const;
   /// Recomputes the scores from the weights, so that rounding does not add up along a path.
   void refresh_scores();
 

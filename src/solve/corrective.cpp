@@ -72,12 +72,12 @@ constexpr double kConfirmed = 1 << 20;
 
 /// Where outputs are nearly separated, or a penalty is far less curved than its bound, the preconditioner
 /// underestimates the expected decrease, and lbfgs stops early. Newton's method uses the true curvature. On
-/// small problems, and with such penalties, this is worth its cost.
+/// small problems, with such penalties, and where lbfgs ended without convergence, this is worth its cost.
 CorrectiveReport confirmed(const DesignProblem& problem, CorrectiveOptions options, CorrectiveState& state,
                            const CorrectiveReport& found) {
   const double size = static_cast<double>(problem.rows()) * static_cast<double>(problem.variables());
   const bool rough = options.relative_gradient > 0 || options.old_curvature;
-  const bool large = size > kConfirmed && problem.penalty().is_quadratic();
+  const bool large = size > kConfirmed && problem.penalty().is_quadratic() && found.converged;
   if (rough || large || found.iterations >= options.max_iterations) return found;
   options.max_iterations -= found.iterations;
   CorrectiveReport report = newton(problem, options, state, 1e-3);

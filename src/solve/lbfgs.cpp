@@ -104,7 +104,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
     memory.add(std::move(direction), std::move(change));
     gradient = std::move(next);
   }
-  report.expected_decrease = expected_decrease(*preconditioner, gradient);
+  report.expected_decrease = std::min(expected_decrease(*preconditioner, gradient), report.objective);
   finished(options, first_norm, gradient, report);
   state.preconditioner = std::move(preconditioner);
   return report;

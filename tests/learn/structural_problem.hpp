@@ -9,6 +9,7 @@
 #include "sharelearn/learn/structural.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
+#include "sharelearn/loss/squared.hpp"
 #include "sharelearn/loss/task_losses.hpp"
 #include "support.hpp"
 
@@ -59,6 +60,18 @@ inline std::vector<std::unique_ptr<Loss>> all_losses(const DenseMatrix& x) {
     target.push_back(2 * static_cast<double>(x(i, 0)) - labels[static_cast<std::size_t>(i)]);
   all.push_back(std::make_unique<SmoothInsensitive>(target, uneven_weights(), 0.2));
   return all;
+}
+
+/// Several targets that differ, for the squared loss.
+inline std::unique_ptr<Loss> squared_loss(const DenseMatrix& x) {
+  const auto labels = random_labels(x, kClasses, 3);
+  Grid<double> several(kRows, kClasses);
+  for (Index c = 0; c < kClasses; ++c) {
+    for (Index i = 0; i < kRows; ++i)
+      several(i, c) =
+          static_cast<double>(c * labels[static_cast<std::size_t>(i)]) + 2 * static_cast<double>(x(i, c));
+  }
+  return std::make_unique<Squared>(std::move(several), uneven_weights());
 }
 
 inline StructuralOptions precise(bool bias) {

@@ -23,9 +23,22 @@ TEST(induced_products, a_chosen_candidate_offers_its_products_once) {
 
 TEST(induced_products, without_squares_no_column_is_there_twice) {
   const Matrix x(test::random_dense(20, 3, 1));
-  InducedProductPool pool(x, InducedProductPool::kUsualFactors, false);
+  InducedProductPool pool(x, 0, false);
   for (Index candidate = 0; candidate < pool.candidates(); ++candidate) pool.chosen(candidate);
   EXPECT_EQ(pool.candidates(), 7);  // the non-empty subsets of three columns
+}
+
+TEST(induced_products, without_a_limit_any_degree_is_offered_and_a_limit_is_counted) {
+  const Matrix x(test::random_dense(20, 1, 1));
+  InducedProductPool any(x), cubic(x, 3);
+  for (Index degree = 1; degree <= 20; ++degree) {
+    any.chosen(any.candidates() - 1);
+    if (degree <= 3) cubic.chosen(cubic.candidates() - 1);
+  }
+  EXPECT_EQ(any.candidates(), 21);  // x, x^2, ..., x^21
+  EXPECT_EQ(any.withheld(), 0);
+  EXPECT_EQ(cubic.candidates(), 3);
+  EXPECT_EQ(cubic.withheld(), 1);  // x^4
 }
 
 TEST(induced_products, correlate_values_and_feature_agree) {

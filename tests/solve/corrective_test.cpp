@@ -245,5 +245,47 @@ TEST(Corrective, any_number_of_threads_gives_the_same_bits) {
   EXPECT_EQ(weights[0], weights[2]);
 }
 
+/// The columns a and a + 1e-4 b span the same space as a and b, so the optimum is the same; only the first
+/// basis is nearly collinear. The problem is above the size up to which Newton's method confirms every
+/// optimum.
+TEST(Corrective, nearly_collinear_columns_reach_the_optimum_of_their_span_or_say_that_they_do_not) {
+  ThreadPool threads(2);
+  const Index rows = 24000, half = 8, k = 3;
+  const DenseMatrix plain = test::random_dense(rows, 2 * half, 3);
+  DenseMatrix close(rows, 2 * half), span(rows, 2 * half);
+  for (Index j = 0; j < half; ++j) {
+    for (Index i = 0; i < rows; ++i) {
+      close(i, j) = span(i, j) = plain(i, j);
+      close(i, j + half) = plain(i, j) + 1e-4F * plain(i, j + half);
+      span(i, j + half) = 1e4F * (close(i, j + half) - close(i, j));
+    }
+  }
+  const MulticlassLogistic loss(test::random_labels(plain, k, 4), k, test::equal_weights(rows), 1);
+  double objective[2] = {};
+  for (const bool collinear : {false, true}) {
+    const SmoothPenalty none;
+    const DesignProblem problem(collinear ? close : span, 2 * half, loss, true, none, threads);
+    CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+    const CorrectiveReport report = minimise(problem, {}, state);
+    EXPECT_TRUE(report.converged) << collinear;
+    EXPECT_LE(report.expected_decrease, 1e-8) << collinear;
+    objective[collinear ? 1 : 0] = report.objective;
+  }
+  EXPECT_NEAR(objective[1], objective[0], 1e-6);
+}
+
+TEST(Corrective, a_correction_cut_short_is_not_called_converged) {
+  ThreadPool threads(1);
+  Problem p;
+  const SmoothPenalty none;
+  const DesignProblem problem(p.x, 6, p.loss, true, none, threads);
+  for (const auto method : {CorrectiveMethod::newton, CorrectiveMethod::lbfgs}) {
+    CorrectiveState state{std::vector<double>(problem.variables(), 0.0), {}, {}};
+    const CorrectiveReport report = minimise(problem, {.method = method, .max_iterations = 1}, state);
+    EXPECT_FALSE(report.converged);
+    EXPECT_LE(report.expected_decrease, report.objective);
+  }
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -24,6 +24,9 @@ struct Round {
   std::optional<double> train_error, validation_error, test_error;
   std::optional<double> coverage;       ///< mean rank of the true class, 0 is best
   std::optional<double> mean_absolute;  ///< error of a regression
+  /// For each class, task or number: the error on the test rows (training rows if there are none), and the
+  /// features with a weight for it.
+  std::optional<nlohmann::json> output_errors, output_features;
   std::optional<double> train_task_accuracy, test_task_accuracy;
   std::optional<Index> features_used, nonzero_rows, nonzero_weights;
   std::optional<double> gradient_norm, expected_decrease;

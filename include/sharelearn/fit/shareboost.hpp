@@ -13,6 +13,8 @@ struct ShareBoostFit {
       "Few features, shared by all classes, chosen one by one; all weights are refitted after each";
 
   CommonFit common = {};
+  std::optional<std::string> loss = {};
+  std::optional<double> epsilon = {};
   std::optional<Index> features = {};
   std::optional<double> surplus = {};
   std::optional<double> validation = {};

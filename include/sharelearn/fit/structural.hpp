@@ -12,6 +12,7 @@ struct StructuralFit {
   CommonFit common = {};
   std::optional<std::string> loss = {};
   std::optional<std::string> penalty = {};
+  std::optional<double> mix = {};
   std::optional<double> lambda = {};
   std::optional<Index> path = {};
   std::optional<double> path_min = {};
@@ -24,6 +25,8 @@ struct StructuralFit {
   std::optional<bool> sequential = {};
   std::optional<std::string> solver = {};
   std::optional<std::vector<double>> cost = {};
+  std::optional<std::vector<std::vector<std::string>>> groups = {};  ///< columns by name or number
+  std::optional<bool> whole_pieces = {};
   std::optional<Index> degree = {};
   PoolOptions pool = {};
 };

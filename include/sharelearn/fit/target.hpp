@@ -4,7 +4,7 @@
 //   classes       one class per row, one output per class
 //   two_classes   one class per row, one output: the second class is +1
 //   tasks         one sign per row and task; with task_rows set, each row belongs to one task
-//   numbers       one number per row, one output
+//   numbers       one number per row and output: a list of numbers, or tasks with rows of their own
 #pragma once
 
 #include <memory>
@@ -24,10 +24,10 @@ enum class TargetKind { classes, two_classes, tasks, numbers };
 
 struct Target {
   TargetKind kind = TargetKind::classes;
-  std::vector<std::string> names;  ///< classes or tasks; {"value"} for numbers
+  std::vector<std::string> names;  ///< classes or tasks; {"value"} for one number per row
   Classes classes;                 ///< of classes and two_classes
   Tasks tasks;                     ///< of tasks; of two_classes as one task
-  std::vector<double> values;      ///< of numbers
+  std::vector<double> values;      ///< of numbers, by columns; NaN: the output has none for this row
 
   OutputKind output_kind() const;
   bool has_classes() const { return kind == TargetKind::classes || kind == TargetKind::two_classes; }
@@ -40,6 +40,10 @@ struct Target {
 /// `known` is the target of the training set; with it another data set gets the same outputs. Throws
 /// InputError if labels do not fit.
 Target target_of(const Dataset& data, TargetKind kind, const Target* known = nullptr);
+
+/// Throws OptionError on `loss` if the labels are numbers that were hardly meant as classes: some have a
+/// fraction, or more than 20 different ones label fewer than 10 rows each on average.
+void require_classes_by_default(const Dataset& data);
 
 /// Parameters of the losses, beside the target.
 struct LossOptions {
@@ -57,6 +61,7 @@ std::unique_ptr<Loss> make_loss(std::string_view name, const Target& target, std
 struct Errors {
   double error = 0;
   std::optional<double> coverage, mean_absolute;
+  std::vector<double> of_output = {};  ///< the same error for each class, task or number alone
 };
 Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights);
 

@@ -87,21 +87,36 @@ using StructuralRoundObserver = std::function<void(Index round, const ActiveSetS
 using StructuralStageObserver =
     std::function<void(const StructuralResult& so_far, const Grid<double>& scores)>;
 
-class StructuralBooster {
+/// Solutions along a path of lambdas, each starting from the one before.
+class PathBooster {
+ public:
+  virtual ~PathBooster() = default;
+  /// Where a path begins.
+  virtual double first_lambda() = 0;
+  /// Solves at one lambda, starting from the current state, and appends a stage.
+  virtual const StructuralStage& solve(double lambda) = 0;
+  virtual const StructuralResult& result() const = 0;
+  virtual const Grid<double>& scores() const = 0;
+};
+
+class StructuralBooster : public PathBooster {
  public:
   StructuralBooster(Pool& pool, const Loss& loss, const Penalty& penalty, const StructuralOptions& options,
                     const Context& context);
-  ~StructuralBooster();
+  ~StructuralBooster() override;
 
   /// The smallest lambda at which no candidate enters (0 for penalties that are not norms).
   double lambda_max() const;
-  /// Solves at one lambda, starting from the solver's current state, and appends a stage.
-  const StructuralStage& solve(double lambda);
+  /// Where a path begins: lambda_max(), and for other penalties half the trace of the loss's second
+  /// derivatives by the weights of one output (the largest of them), at zero weights. There 2 lambda, the
+  /// curvature of l2sq, is at least that of the loss in any direction. Takes in all candidates.
+  double first_lambda() override;
+  const StructuralStage& solve(double lambda) override;
   void after_round(StructuralRoundObserver observer);
-  const StructuralResult& result() const;
+  const StructuralResult& result() const override;
   /// The solver's slots, in its order.
   const std::vector<StructuralSlot>& slots() const;
-  const Grid<double>& scores() const;
+  const Grid<double>& scores() const override;
 
  private:
   class Engine;
@@ -112,7 +127,7 @@ class StructuralBooster {
 std::vector<double> lambda_grid(double lambda_max, Index count, double ratio);
 
 /// Solves at each lambda, largest first.
-StructuralResult structural_path(StructuralBooster& booster, const std::vector<double>& lambdas,
+StructuralResult structural_path(PathBooster& booster, const std::vector<double>& lambdas,
                                  const Context& context, const StructuralStageObserver& after_stage = {});
 
 }  // namespace sharelearn

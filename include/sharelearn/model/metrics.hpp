@@ -58,6 +58,7 @@ struct ValueMetrics {
   double root_mean_square = 0;
   double mean_absolute = 0;
 };
+/// `truth` is rows x outputs by columns; NaN: the output has none for this row.
 ValueMetrics value_metrics(const Grid<double>& scores, std::span<const double> truth,
                            std::span<const double> weights = {});
 

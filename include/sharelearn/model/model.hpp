@@ -25,7 +25,7 @@ Link exponential_link(OutputKind kind);
 struct Predictions {
   std::vector<std::int32_t> classes;  ///< the class with the highest score; ties go to the lowest class
   Grid<std::int8_t> signs;            ///< rows x tasks: +1 where the score is above 0, else -1
-  std::vector<double> values;
+  std::vector<double> values;         ///< rows x outputs, by rows
 };
 
 class Model {
