@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 
 #include "fit/common.hpp"
@@ -13,6 +14,29 @@
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
+
+namespace {
+
+/// Mistakes and classes against examples, at most 400 points: when there are more, every second one goes.
+class LearningCurve {
+ public:
+  void add(Index examples, Index mistakes, Index classes) {
+    if (++since_ < step_) return;
+    since_ = 0;
+    points_.push_back({examples, mistakes, classes});
+    if (points_.size() < 400) return;
+    for (std::size_t i = 0; i < points_.size() / 2; ++i) points_[i] = points_[2 * i + 1];
+    points_.resize(points_.size() / 2);
+    step_ *= 2;
+  }
+  nlohmann::json to_json() const { return points_; }
+
+ private:
+  std::vector<std::array<Index, 3>> points_;
+  Index step_ = 1, since_ = 0;
+};
+
+}  // namespace
 
 struct OnlineSharing::State {
   State(const SharingFit& chosen, std::shared_ptr<SharingModel> from);
@@ -39,6 +63,7 @@ struct OnlineSharing::State {
   std::vector<std::string> new_names;  ///< of the line being read
   std::string last_text, last_label;   ///< labels repeat, so the canonical form of the last one is kept
   Index bad_lines = 0;
+  LearningCurve curve;
   double learning_seconds = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
@@ -123,7 +148,9 @@ SharingTrial OnlineSharing::State::trial(const ExampleView& x, const std::string
   if (label.empty()) return {.predicted = learner.predict(x)};
   const Index actual = model().find_class(label);
   if (meter) meter->observe(model(), x, actual);
-  return learner.learn(x, actual, label);
+  const SharingTrial result = learner.learn(x, actual, label);
+  curve.add(model().examples, model().mistakes, model().class_count());
+  return result;
 }
 
 // Where nothing is learned, a feature that was never seen has neither weight nor statistics.
@@ -278,6 +305,7 @@ FitReport OnlineSharing::State::report() const {
     report.extra["mistake_rate"] =
         static_cast<double>(learned.mistakes) / static_cast<double>(learned.examples);
   }
+  report.extra["curve"] = curve.to_json();
   if (learned.uses_kernel()) report.extra["supports"] = learned.supports.size();
   if (nlohmann::json sets = sets_of(learned); !sets.is_null()) report.extra["sets"] = std::move(sets);
   if (!meter) return report;
