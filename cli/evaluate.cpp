@@ -52,12 +52,17 @@ void print_confusion(const nlohmann::json& report) {
   }
 }
 
+std::string_view explanation_of(std::string_view key) {
+  if (key == "coverage") return "  (mean rank of the true class, 0 is best)";
+  if (key == "calibration_limit") return "  (right probabilities stay below it in 19 of 20 samples)";
+  return "";
+}
+
 void print(const nlohmann::json& report) {
   for (const auto& [key, value] : report.items()) {
     if (value.is_null()) fmt::print("{:<24} -\n", key);
     if (value.is_number_float())
-      fmt::print("{:<24} {:.6g}{}\n", key, value.get<double>(),
-                 key == "coverage" ? "  (mean rank of the true class, 0 is best)" : "");
+      fmt::print("{:<24} {:.6g}{}\n", key, value.get<double>(), explanation_of(key));
     if (value.is_number_integer()) fmt::print("{:<24} {}\n", key, value.get<std::int64_t>());
   }
   if (report.contains("top_error")) {

@@ -77,6 +77,7 @@ int LibraryMethod::run() {
   const nlohmann::json json = write(learn(rows.train, rows.test, threads, *monitor));
   if (!shows_tables(quiet, model, report)) return 0;
   print_rounds(json);
+  print_choices(json);
   print_unknown_tasks(json);
   return 0;
 }

@@ -54,6 +54,8 @@ std::unique_ptr<Command> sharing_method();
 /// The rounds of a report as a table on standard output: features, objective, errors; of long paths only some
 /// rounds.
 void print_rounds(const nlohmann::json& report);
+/// What was chosen from the data, one line each.
+void print_choices(const nlohmann::json& report);
 /// Prints the tasks of the test rows that the model does not have.
 void print_unknown_tasks(const nlohmann::json& report);
 /// Counts of an online run, its test error and its regret.

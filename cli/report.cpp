@@ -68,6 +68,11 @@ void print_rounds(const nlohmann::json& report) {
   }
 }
 
+void print_choices(const nlohmann::json& report) {
+  if (!report.contains("choices")) return;
+  for (const auto& choice : report["choices"]) fmt::print("chosen: {}\n", choice.get<std::string>());
+}
+
 void print_unknown_tasks(const nlohmann::json& report) {
   if (!report.contains("unknown_tasks")) return;
   fmt::print("tasks of the test data that were not learned, left out of the figures:");

@@ -1,6 +1,7 @@
 #include "sharelearn/data/split.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -40,6 +41,34 @@ Split split_by_mark(const std::vector<char>& is_test) {
     (is_test[i] != 0 ? split.test : split.train).push_back(static_cast<Index>(i));
   }
   return split;
+}
+
+/// The finaliser of splitmix64.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+/// Hash of each row: a sum over the values that are not 0, so that dense and sparse rows agree.
+std::vector<std::uint64_t> row_hashes(const Matrix& x, std::uint64_t seed) {
+  std::vector<std::uint64_t> hash(to_size(x.rows()), 0);
+  const auto add = [&](std::size_t row, Index column, float value) {
+    if (value == 0) return;
+    const std::uint64_t place = mixed(seed + 0x9e3779b97f4a7c15U * (static_cast<std::uint64_t>(column) + 1));
+    hash[row] += mixed(place ^ std::bit_cast<std::uint32_t>(value));
+  };
+  for (Index j = 0; j < x.cols(); ++j) {
+    if (x.is_sparse()) {
+      const auto rows = x.sparse().column_rows(j);
+      const auto values = x.sparse().column_values(j);
+      for (std::size_t e = 0; e < rows.size(); ++e) add(rows[e], j, values[e]);
+    } else {
+      const auto values = x.dense().column_span(j);
+      for (std::size_t i = 0; i < values.size(); ++i) add(i, j, values[i]);
+    }
+  }
+  return hash;
 }
 
 }  // namespace
@@ -112,6 +141,15 @@ std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, 
     splits.push_back(split_by_mark(is_test));
   }
   return splits;
+}
+
+Split hashed_holdout(const Matrix& x, double fraction, std::uint64_t seed) {
+  const double limit = fraction * 0x1p64;
+  std::vector<char> is_test;
+  for (const std::uint64_t hash : row_hashes(x, seed)) {
+    is_test.push_back(static_cast<double>(mixed(hash)) < limit ? 1 : 0);
+  }
+  return split_by_mark(is_test);
 }
 
 }  // namespace sharelearn

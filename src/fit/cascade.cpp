@@ -1,11 +1,15 @@
 #include "sharelearn/fit/cascade.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "data/row_copies.hpp"
 #include "fit/cascade_common.hpp"
 #include "learn/output_tree.hpp"
 #include "pool/fourier.hpp"
 #include "run/usage.hpp"
+#include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/phi_search.hpp"
 #include "sharelearn/penalty/tree_group.hpp"
@@ -109,6 +113,34 @@ std::vector<double> choose_phi(const MultiOutputData& data, const CascadeOptions
   return search.phi;
 }
 
+/// Hinge scores say nothing about how sure they are: their temperature is fitted on rows that a model of the
+/// other rows, with the same options, has not seen.
+void add_temperature(Fitted& fitted, const CommonFit& common, const JointRows& rows,
+                     const CascadeOptions& options, const Prepared& data) {
+  constexpr double kHeldOut = 0.2;
+  constexpr Index kLeastRows = 20;
+  const bool hinge =
+      options.loss == JointLoss::multiclass_hinge || options.loss == JointLoss::multitask_hinge;
+  if (!hinge || data.context.monitor.cancelled()) return;
+  const Split split = hashed_holdout(data.train->x, kHeldOut, data.context.seed);
+  Prepared part{Rows(select_rows(*data.train, split.train)), std::nullopt, {}, data.context};
+  const std::vector<std::int32_t>& labels = part.train->label.id;
+  const bool one_label = std::ranges::all_of(labels, [&](std::int32_t id) { return id == labels.front(); });
+  const Dataset held_out = select_rows(*data.train, split.test);
+  if (RowCopies(held_out.weight, held_out.rows()).count() < kLeastRows || one_label) return;
+  const Fitted other =
+      JointProblem(common, rows, options.loss, part).solve(options, part.context, FitReport(), {});
+  const Grid<double> scores = other.model->scores(held_out, part.context.threads);
+  const std::vector<std::string>& names = other.model->output_names();
+  fitted.model->temperature =
+      fitted.model->outputs_are() == OutputKind::classes
+          ? fit_temperature(scores, classes_of(held_out, names).of_row, held_out.weight)
+          : fit_temperature(scores, tasks_of(held_out, &names, other.model->task_labels), held_out.weight);
+  fitted.report.choices.push_back(
+      fmt::format("temperature {:.3g} of the probabilities: least log loss on {} held-out rows",
+                  fitted.model->temperature, split.test.size()));
+}
+
 Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   CascadeOptions options{.loss = joint_loss_from(*o.loss),
                          .levels = levels_of(o.levels, o.phi, o.mix),
@@ -129,7 +161,9 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   o.levels = options.levels;
   o.mix = options.mix;
   o.phi = options.phi;
-  return problem.solve(options, data.context, std::move(report), after_round);
+  Fitted fitted = problem.solve(options, data.context, std::move(report), after_round);
+  add_temperature(fitted, o.common, o.rows, options, data);
+  return fitted;
 }
 
 OutputTree tree_over(const MultiOutputData& data, const std::string& tree, std::uint64_t seed) {

@@ -161,8 +161,8 @@ FieldTable solver_fields(CommonFit& options, const CommonTraits& traits) {
   return table;
 }
 
-void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance) {
-  if (!options.scale) options.scale = pool.name.value_or("columns") == "patches" ? "none" : "minmax";
+void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance, std::string_view scale) {
+  if (!options.scale) options.scale = pool.name.value_or("columns") == "patches" ? "none" : scale;
   if (!options.tolerance) options.tolerance = tolerance;
 }
 

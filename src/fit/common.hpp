@@ -30,9 +30,10 @@ void class_weight_needs_classes(FieldTable& table, const CommonFit& options,
 /// `bias` and `tolerance`.
 FieldTable solver_fields(CommonFit& options, const CommonTraits& traits);
 
-/// Fills in the defaults that depend on the method: scaling minmax (images are taken as they are) and the
+/// Fills in the defaults that depend on the method: scaling `scale` (images are taken as they are) and the
 /// tolerance given.
-void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance);
+void resolve_common(CommonFit& options, const PoolOptions& pool, double tolerance,
+                    std::string_view scale = "minmax");
 inline constexpr std::string_view kPoolScaleText = "minmax; none with `pool` patches";
 
 /// A data set held elsewhere, or a copy that belongs to this object.

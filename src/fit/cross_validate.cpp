@@ -58,6 +58,20 @@ CrossValidation cross_validate(std::size_t count,
   return result;
 }
 
+std::string reason_of(const CrossValidation& result, ChoiceOfPoint choice, bool percent,
+                      const std::function<std::string(std::size_t point)>& point) {
+  const auto shown = [&](double value) {
+    return percent ? fmt::format("{:.3g}%", 100 * value) : fmt::format("{:.4g}", value);
+  };
+  const double deviation = result.standard_error[result.chosen];
+  std::string text = fmt::format(
+      "{}: cross-validated error {} ± {}", point(result.chosen), shown(result.mean[result.chosen]),
+      percent ? fmt::format("{:.2g}", 100 * deviation) : fmt::format("{:.2g}", deviation));
+  if (choice == ChoiceOfPoint::least) return text + ", the least";
+  return text + fmt::format(", one standard error rule (least: {} at {})", shown(result.mean[result.best]),
+                            point(result.best));
+}
+
 void check_folds(Index folds, Index rows) {
   if (folds == 1)
     throw OptionError::of_value("folds", "1", "leaves nothing to learn from; give 2 or more, or 0 for none");

@@ -20,11 +20,17 @@ std::vector<std::string> unknown_labels(const Dataset& data, const Classes& clas
   return {unknown.begin(), unknown.end()};
 }
 
-double log_loss_of(const Model& model, Grid<double> scores, const Classes& classes,
+double log_loss_of(const Model& model, const Grid<double>& scores, const Classes& classes,
                    std::span<const double> weights) {
   if (!gives_probabilities(model.link())) return std::numeric_limits<double>::quiet_NaN();
-  to_log_probabilities(model.link(), scores);  // their softmax is the model's probabilities
-  return class_metrics(scores, classes.of_row, weights).log_loss;
+  // The softmax of log probabilities is the probabilities.
+  return class_metrics(model.log_proba(scores), classes.of_row, weights).log_loss;
+}
+
+std::optional<Calibration> calibration_of(const Model& model, const Grid<double>& scores,
+                                          const Classes& classes, std::span<const double> weights) {
+  if (!gives_probabilities(model.link())) return std::nullopt;
+  return calibration(model.proba(scores), classes.of_row, weights);
 }
 
 nlohmann::json or_null(double value) {
@@ -43,6 +49,10 @@ void add_classes(const Evaluation& evaluation, nlohmann::json& json) {
   json["errors"] = weight_json(metrics.errors);
   json["coverage"] = or_null(metrics.coverage);
   json["log_loss"] = or_null(metrics.log_loss);
+  if (evaluation.calibration) {
+    json["calibration_error"] = or_null(evaluation.calibration->error);
+    json["calibration_limit"] = or_null(evaluation.calibration->limit);
+  }
   json["top_error"] = metrics.top_error;
   json["classes"] = evaluation.names;
   for (const std::vector<double>& of_class : evaluation.confusion) {
@@ -74,6 +84,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
       const Classes classes = classes_of(data, model.output_names());
       result.classes = class_metrics(scores, classes.of_row, data.weight);
       result.classes->log_loss = log_loss_of(model, scores, classes, data.weight);
+      result.calibration = calibration_of(model, scores, classes, data.weight);
       result.confusion = confusion_matrix(scores, classes.of_row, data.weight);
       result.unknown = unknown_labels(data, classes);
       break;

@@ -1,6 +1,8 @@
 // fit() of one against the rest.
 #include "sharelearn/learn/onevsrest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "fit/common.hpp"
@@ -113,6 +115,10 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
     };
     const CrossValidation chosen = cross_validate(splits, measure, choice_from(*o.choose), context);
     report.cross_validation = chosen.mean;
+    report.extra["cross_validation_standard_error"] = chosen.standard_error;
+    report.choices.push_back(reason_of(chosen, choice_from(*o.choose), true, [](std::size_t point) {
+      return fmt::format("{} features per class", point);
+    }));
     model->stage = std::min<Index>(static_cast<Index>(chosen.chosen), model->stage);
     if (model->stage > 0) lift(report.rounds[static_cast<std::size_t>(model->stage) - 1], report.end);
   }
@@ -140,7 +146,7 @@ FieldTable fields(OneVsRestFit& o) {
            "least: the number with the lowest error over the folds; one-standard-error: the smallest number "
            "whose error is within one standard error of it")
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
   table.section("Penalties");
   table

@@ -78,6 +78,7 @@ nlohmann::json to_json(const FitReport& report) {
   if (report.lambda_max) json["lambda_max"] = *report.lambda_max;
   if (report.learning_seconds) json["learning_seconds"] = *report.learning_seconds;
   if (!report.cross_validation.is_null()) json["cross_validation"] = report.cross_validation;
+  if (!report.choices.empty()) json["choices"] = report.choices;
   json["seconds"] = report.seconds;
   json["peak_bytes"] = report.peak_bytes;
   json.update(report.extra);

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <limits>
 
+#include "data/row_copies.hpp"
 #include "fit/common.hpp"
 #include "fit/feature_groups.hpp"
+#include "fit/ridge_choice.hpp"
 #include "model/path_evaluator.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
@@ -79,10 +81,21 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
   options.sample = *o.sample;
   if (o.groups) options.groups.members = groups_from(*o.groups, column_names, pool.candidates());
   if (o.costs) (o.groups ? options.groups.cost : options.cost) = *o.costs;
-  options.penalty = {.ridge = *o.ridge, .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
+  options.penalty = {
+      .ridge = o.ridge.value_or(0), .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
   options.corrective.tolerance = *o.common.tolerance;
   options.corrective.relative_gradient = *o.round_tolerance;
   return options;
+}
+
+/// Weights of the rows, sum 1.
+std::vector<double> weights_for(const ShareBoostFit& o, const Dataset& rows, const Target& target) {
+  return row_weights(rows, o.common, target.has_classes() ? &target.classes : nullptr);
+}
+
+std::unique_ptr<Loss> loss_for(const ShareBoostFit& o, const Target& target, std::vector<double> weights) {
+  return make_loss(*o.loss, target, std::move(weights),
+                   {.margin = kMargin, .epsilon = o.epsilon.value_or(0)});
 }
 
 /// The rows of a run with their deformed copies, scaling, pool and loss.
@@ -98,9 +111,7 @@ struct Problem {
     scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads, rows->weight);
     pool = make_pool({{rows->x, scaling}, target.classes.of_row, target.classes.count(), rows->weight},
                      o.pool, context.seed, context.threads);
-    loss = make_loss(*o.loss, target,
-                     row_weights(*rows, o.common, target.has_classes() ? &target.classes : nullptr),
-                     {.margin = kMargin, .epsilon = o.epsilon.value_or(0)});
+    loss = loss_for(o, target, weights_for(o, *rows, target));
     const std::vector<std::string> none;
     options = learner_options(o, *pool, *o.pool.name == "columns" ? rows->column_names : none);
   }
@@ -167,6 +178,10 @@ Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Target
   };
   const CrossValidation result = cross_validate(splits, measure, choice_from(*o.choose), context);
   report.cross_validation = result.mean;
+  report.extra["cross_validation_standard_error"] = result.standard_error;
+  report.choices.push_back(reason_of(result, choice_from(*o.choose), true, [](std::size_t point) {
+    return fmt::format("{} features", point + 1);
+  }));
   return static_cast<Index>(result.chosen) + 1;
 }
 
@@ -193,6 +208,7 @@ class Validation {
     return features - best_ < patience_;
   }
   Index best() const { return best_; }
+  double least() const { return least_; }
 
  private:
   Index patience_;
@@ -201,6 +217,61 @@ class Validation {
   double least_ = std::numeric_limits<double>::infinity();
   Index best_ = 0;
 };
+
+Index copies_of(const Dataset& rows) {
+  return RowCopies(rows.weight, rows.rows()).count();
+}
+
+/// Ridges tried on the rows of split.test after learning from the others.
+std::vector<RidgeTrial> ridge_trials(const ShareBoostFit& o, const Dataset& train, const Split& split,
+                                     const Target& target, const Context& context, double& factor) {
+  Problem problem(o, Rows(select_rows(train, split.train)), target, context);
+  const Dataset others = select_rows(train, split.test);
+  const Target truth = target_of(others, target.kind, &target);
+  const std::vector<double> weights = weights_for(o, others, truth);
+  const std::unique_ptr<Loss> loss = loss_for(o, truth, weights);
+  PathEvaluator held_out(others, problem.scaling, target.outputs(), context.threads);
+  const auto judge = [&](const ShareBoostResult& path, const ShareBoostStage& stage) {
+    const Grid<double> scores = held_out.scores(path.features, stage.weights, stage.bias);
+    RidgeTrial trial;
+    trial.error = errors_of(truth, scores, others.weight).error;
+    for (Index i = 0; i < others.rows(); ++i) {
+      const double weight = weights[static_cast<std::size_t>(i)];
+      trial.row_loss.push_back(weight > 0 ? loss->block({i, i + 1}, scores, nullptr) / weight : 0);
+    }
+    return trial;
+  };
+  std::vector<RidgeTrial> trials = try_ridges(*problem.pool, *problem.loss, problem.options,
+                                              copies_of(*problem.rows), judge, weights, context);
+  factor = trials[strongest_within_one_error(trials, weights, copies_of(others))].factor;
+  return trials;
+}
+
+/// The ridge for fitting `train`: the one given; none beside another penalty; else chosen from the data.
+double ridge_for(const ShareBoostFit& o, const Dataset& train, const Target& target, const Context& context,
+                 FitReport& report) {
+  if (o.ridge) return *o.ridge;
+  if (*o.smooth_l1 > 0 || *o.smooth_l1linf > 0) return 0;
+  const Split split = hashed_holdout(train.x, kRidgeHeldOut, context.seed);
+  Index judges = std::ssize(split.test);
+  if (!train.weight.empty() && judges > 0) {
+    std::vector<double> weights;
+    for (const Index row : split.test) weights.push_back(train.weight[static_cast<std::size_t>(row)]);
+    judges = RowCopies(weights, judges).count();
+  }
+  double factor = kPlainRidge;
+  std::vector<RidgeTrial> trials;
+  if (judges >= kLeastJudges) trials = ridge_trials(o, train, split, target, context, factor);
+  const double ridge = factor / static_cast<double>(copies_of(train) * (1 + *o.deform));
+  report.extra["ridge_choice"] = to_json(trials, factor, judges);
+  report.choices.push_back(
+      trials.empty()
+          ? fmt::format("ridge {:.3g} ({:g} / rows): too few rows to choose it from the data", ridge, factor)
+          : fmt::format("ridge {:.3g} ({:g} / rows): the strongest within one standard error of the least "
+                        "loss on {} held-out rows",
+                        ridge, factor, judges));
+  return ridge;
+}
 
 Round round_of(const ShareBoostResult& path, const std::vector<std::string>& names) {
   const ShareBoostStage& stage = path.stages.back();
@@ -225,6 +296,7 @@ std::shared_ptr<LinearModel> model_of(const ShareBoostResult& path, const Proble
   model->kind_of_output = problem.target.output_kind();
   model->task_labels = problem.target.tasks.labels;
   const bool two_classes = problem.target.kind == TargetKind::two_classes;
+  if (problem.target.kind == TargetKind::classes) model->set_link(Link::margin_softmax);
   Index features = 0;
   for (const ShareBoostStage& from : path.stages) {
     features += std::ssize(from.candidates);
@@ -312,13 +384,14 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Target all = target_of(*data.train, target_kind_of(*o.loss));
   Fitted fitted;
   FitReport& report = fitted.report;
-  const Index chosen_by_folds = *o.folds > 0 ? choose_by_folds(o, *data.train, all, context, report) : 0;
   std::optional<Validation> validation;
   if (*o.validation > 0) validation.emplace(o, *data.train, all, context);
+  Rows training =
+      validation ? Rows(select_rows(*data.train, validation->training_rows())) : Rows(*data.train);
+  o.ridge = ridge_for(o, *training, all, context, report);
+  const Index chosen_by_folds = *o.folds > 0 ? choose_by_folds(o, *data.train, all, context, report) : 0;
 
-  Problem problem(
-      o, validation ? Rows(select_rows(*data.train, validation->training_rows())) : Rows(*data.train), all,
-      context);
+  Problem problem(o, std::move(training), all, context);
   report.rows = validation ? std::ssize(validation->training_rows()) : data.train->rows();
   o.features = problem.options.features;
   ErrorMeter errors(problem, data.test_data(), validation ? &*validation : nullptr, context.threads);
@@ -337,7 +410,12 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
 
   auto model = model_of(path, problem);
   if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
-  if (validation && validation->best() > 0) model->use_features(validation->best());
+  if (validation && validation->best() > 0) {
+    model->use_features(validation->best());
+    report.choices.push_back(fmt::format("{} features: least error, {:.3g}%, on {} held-out rows",
+                                         validation->best(), 100 * validation->least(),
+                                         validation->rows().rows()));
+  }
   report.candidates = problem.pool->candidates();
   if (report.rounds.empty()) {
     errors.measure(path, constant_scores(problem.rows->rows(), all.outputs(), path.stages.front().bias),
@@ -352,7 +430,8 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
 }  // namespace
 
 FieldTable fields(ShareBoostFit& o) {
-  const CommonTraits traits{.tolerance = "1e-8", .scale_text = std::string(kPoolScaleText)};
+  const CommonTraits traits{.tolerance = "1e-8",
+                            .scale_text = "minmax; standard for sparse data; none with `pool` patches"};
   FieldTable table = common_fields(o.common, traits);
   class_weight_needs_classes(table, o.common, o.loss);
   table.section("The task");
@@ -385,7 +464,7 @@ FieldTable fields(ShareBoostFit& o) {
            "least: the number with the lowest error over the folds; one-standard-error: the smallest number "
            "whose error is within one standard error of it")
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
   table.add("validation", o.validation, "Fraction of the training rows set aside to decide when to stop")
       .between(0, 0.9)
@@ -397,9 +476,11 @@ FieldTable fields(ShareBoostFit& o) {
   table.section("Penalties");
   table
       .add("ridge", o.ridge,
-           "Penalty on the sum of squared weights; 0 can be slow and overfit once the classes separate")
+           "Penalty on the sum of squared weights; 0 is the paper's algorithm, and can be slow and overfit "
+           "once "
+           "the classes separate")
       .at_least(0)
-      .otherwise(0.0);
+      .otherwise_text("chosen from the data on held-out rows; 0 beside another penalty");
   table.add("smooth-l1", o.smooth_l1, "Penalty on the sum of absolute weights, smoothed")
       .at_least(0)
       .otherwise(0.0);
@@ -481,7 +562,7 @@ Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& con
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
     if (!options.loss) require_classes_by_default(*prepared.train);
-    resolve_common(o.common, o.pool, kTolerance);
+    resolve_common(o.common, o.pool, kTolerance, prepared.train->x.is_sparse() ? "standard" : "minmax");
     return learn(o, prepared, after_round);
   });
 }

@@ -228,6 +228,10 @@ Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target
                              {"standard_error", result.standard_error},
                              {"best", grid[result.best]},
                              {"chosen", grid[result.chosen]}};
+  const bool share = *o.select != "coverage" && target.kind != TargetKind::numbers;
+  report.choices.push_back(reason_of(result, choice_from(*o.choose), share, [&](std::size_t point) {
+    return fmt::format("lambda {:.3g}", grid[point]);
+  }));
   return static_cast<Index>(result.chosen);
 }
 

@@ -1,11 +1,14 @@
 // The model file:
 //   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [from version 2
-//   on: floats means,] [from version 3 on: u8 link,] u64 XXH64 of all before it.
+//   on: floats means,] [from version 3 on: u8 link,] [from version 4 on: u32 sections, each text name, text
+//   bytes,] u64 XXH64 of all before it. A model without sections is written as version 3.
 #include <fmt/core.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +26,7 @@ namespace sharelearn {
 namespace {
 
 constexpr std::string_view kMagic = "SHLEARN\n";
-constexpr std::uint32_t kWithMeans = 2, kWithLink = 3;  // format versions; files are written in the last one
+constexpr std::uint32_t kWithMeans = 2, kWithLink = 3, kWithSections = 4;  // format versions
 
 struct Entry {
   std::string_view kind;
@@ -82,11 +85,53 @@ TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) 
   return {one("negative"), one("positive")};
 }
 
+/// What only some models have: one line per section.
+struct Section {
+  std::string_view name;
+  std::string (*bytes)(const Model& model);  ///< empty: this model does not have it
+  void (*apply)(Model& model, ByteReader& in);
+};
+
+constexpr std::array kSections{
+    Section{"temperature",
+            [](const Model& model) {
+              ByteWriter out;
+              if (model.temperature != 1) out.f64(model.temperature);
+              return out.bytes();
+            },
+            [](Model& model, ByteReader& in) {
+              model.temperature = in.f64();
+              if (!(model.temperature > 0 && std::isfinite(model.temperature)))
+                in.damaged("its temperature is not a number above 0");
+            }},
+};
+
+std::vector<std::pair<std::string, std::string>> sections_of(const Model& model) {
+  std::vector<std::pair<std::string, std::string>> sections;
+  for (const Section& section : kSections) {
+    std::string bytes = section.bytes(model);
+    if (!bytes.empty()) sections.emplace_back(section.name, std::move(bytes));
+  }
+  return sections;
+}
+
+void apply_section(Model& model, const std::string& name, const std::string& bytes, const std::string& path) {
+  const auto* section = std::ranges::find(kSections, name, &Section::name);
+  if (section == kSections.end()) {
+    throw InputError(
+        fmt::format("{}: has a section '{}' and needs a newer sharelearn to be read", path, name));
+  }
+  ByteReader in(bytes, path);
+  section->apply(model, in);
+  in.expect_end();
+}
+
 }  // namespace
 
 void save_model(const Model& model, const std::string& path) {
+  const auto sections = sections_of(model);
   ByteWriter out;
-  out.u32(kWithLink);
+  out.u32(sections.empty() ? kWithLink : kWithSections);
   out.text(model.kind());
   nlohmann::json metadata = model.metadata;
   if (!model.task_labels.empty()) {
@@ -97,6 +142,11 @@ void save_model(const Model& model, const std::string& path) {
   out.text(model.payload());
   out.floats(model.preprocessing.means);
   out.u8(static_cast<std::uint8_t>(model.link()));
+  if (!sections.empty()) out.u32(static_cast<std::uint32_t>(sections.size()));
+  for (const auto& [name, bytes] : sections) {
+    out.text(name);
+    out.text(bytes);
+  }
   std::string bytes(kMagic);
   bytes += out.bytes();
   const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
@@ -118,9 +168,9 @@ ModelPtr load_model(const std::string& path) {
 
   ByteReader in(body.substr(kMagic.size()), path);
   const std::uint32_t version = in.u32();
-  if (version < 1 || version > kWithLink) {
+  if (version < 1 || version > kWithSections) {
     throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads versions 1 to {}", path,
-                                 version, kWithLink));
+                                 version, kWithSections));
   }
   const std::string kind = in.text();
   const auto metadata = nlohmann::json::parse(in.text(), nullptr, false);
@@ -130,6 +180,11 @@ ModelPtr load_model(const std::string& path) {
   if (version >= kWithMeans) means = in.floats();
   std::optional<Link> link;
   if (version >= kWithLink) link = read_link(in);
+  std::vector<std::pair<std::string, std::string>> sections;
+  for (std::uint32_t left = version >= kWithSections ? in.u32() : 0; left > 0; --left) {
+    std::string name = in.text();
+    sections.emplace_back(std::move(name), in.text());
+  }
   in.expect_end();
   for (const Entry& entry : kKinds) {
     if (entry.kind != kind) continue;
@@ -141,6 +196,7 @@ ModelPtr load_model(const std::string& path) {
     }
     model->preprocessing.means = std::move(means);
     model->set_link(link ? *link : link_in(metadata, *model));
+    for (const auto& [name, content] : sections) apply_section(*model, name, content, path);
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));

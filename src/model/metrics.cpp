@@ -1,11 +1,13 @@
 #include "sharelearn/model/metrics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "run/serial_sum.hpp"
+#include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
@@ -63,6 +65,29 @@ double area_under_curve(std::vector<ScoredRow> rows) {
   return pairs / (positives * negatives);
 }
 
+constexpr std::size_t kBins = 15;
+
+/// One row's probability of its predicted class, and its weight.
+struct ConfidentRow {
+  double probability;
+  double weight;
+};
+
+/// Mean over the bins of |weight of the right rows - sum of the probabilities|, relative to all weight.
+template <class IsRight>
+double calibration_error(std::span<const ConfidentRow> rows, const IsRight& is_right) {
+  std::array<double, kBins> beyond{};  // right rows minus probabilities
+  double total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto bin = static_cast<std::size_t>(rows[i].probability * kBins);
+    beyond[std::min(bin, kBins - 1)] += rows[i].weight * ((is_right(i) ? 1 : 0) - rows[i].probability);
+    total += rows[i].weight;
+  }
+  double sum = 0;
+  for (const double of_bin : beyond) sum += std::abs(of_bin);
+  return total > 0 ? sum / total : kUndefined;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> predicted_classes(const Grid<double>& scores) {
@@ -101,6 +126,28 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
     }
   });
   return sums[1] > 0 ? sums[0] / sums[1] : 0;
+}
+
+Calibration calibration(const Grid<double>& probabilities, std::span<const std::int32_t> truth,
+                        std::span<const double> weights) {
+  const std::vector<std::int32_t> predicted = predicted_classes(probabilities);
+  std::vector<ConfidentRow> rows;
+  for (Index i = 0; i < probabilities.rows(); ++i) {
+    rows.push_back({probabilities(i, predicted[static_cast<std::size_t>(i)]), weight_at(weights, i)});
+  }
+  Calibration result{calibration_error(rows, [&](std::size_t i) { return predicted[i] == truth[i]; }),
+                     kUndefined};
+  if (rows.empty()) return result;
+  constexpr std::size_t kDraws = 200, kLarger = kDraws / 20;
+  Random random(1);
+  std::vector<double> drawn;
+  for (std::size_t draw = 0; draw < kDraws; ++draw) {
+    drawn.push_back(
+        calibration_error(rows, [&](std::size_t i) { return random.uniform() < rows[i].probability; }));
+  }
+  std::ranges::sort(drawn);
+  result.limit = drawn[kDraws - kLarger];
+  return result;
 }
 
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,

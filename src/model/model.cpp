@@ -35,6 +35,13 @@ Grid<std::int8_t> signs_of(const Grid<double>& scores) {
   return signs;
 }
 
+void divide(Grid<double>& scores, double by) {
+  if (by == 1) return;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    for (double& score : scores.column_span(c)) score /= by;
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(OutputKind kind) {
@@ -77,9 +84,19 @@ Grid<double> Model::scores(const Dataset& data, ThreadPool& threads) const {
 }
 
 Grid<double> Model::proba(const Dataset& data, ThreadPool& threads) const {
-  Grid<double> result = scores(data, threads);
-  to_probabilities(link(), result);
-  return result;
+  return proba(scores(data, threads));
+}
+
+Grid<double> Model::proba(Grid<double> scores) const {
+  divide(scores, temperature);
+  to_probabilities(link(), scores);
+  return scores;
+}
+
+Grid<double> Model::log_proba(Grid<double> scores) const {
+  divide(scores, temperature);
+  to_log_probabilities(link(), scores);
+  return scores;
 }
 
 Predictions Model::predict(const Dataset& data, ThreadPool& threads) const {
@@ -106,7 +123,7 @@ Predictions Model::predict(const Grid<double>& scores) const {
 
 nlohmann::json Model::to_json(bool) const {
   const Scaling& scaling = preprocessing.scaling;
-  return {
+  nlohmann::json json{
       {"kind", kind()},
       {"outputs", name_of(outputs_are())},
       {"names", output_names()},
@@ -116,6 +133,8 @@ nlohmann::json Model::to_json(bool) const {
       {"means", preprocessing.means},
       {"scaling", {{"kind", name_of(scaling.kind)}, {"offset", scaling.offset}, {"factor", scaling.factor}}},
       {"features_used", features_used()}};
+  if (temperature != 1) json["temperature"] = temperature;
+  return json;
 }
 
 }  // namespace sharelearn

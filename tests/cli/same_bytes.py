@@ -28,15 +28,16 @@ POOLS = {
 
 def cases():
     for pool, data in POOLS.items():
-        yield f"shareboost {data} --features 6 --pool {pool}"
+        yield f"shareboost {data} --features 6 --ridge 0 --pool {pool}"
         yield f"gradboost {data} --path 4 --path-min 0.2 --pool {pool}"
     yield "gradboost dense.csv --lambda 0.02 --pool products --degree 0 --rounds 3"
+    yield "shareboost dense.csv --features 5"  # chooses its ridge
     for rule in ("gradient-l2", "line", "column", "exact"):
-        yield f"shareboost dense.csv --features 5 --rule {rule}"
+        yield f"shareboost dense.csv --features 5 --ridge 0 --rule {rule}"
     yield "shareboost dense.csv --features 5 --ridge 0.01 --scale standard --per-round 2"
     yield "shareboost dense.csv --features 5 --smooth-l1 0.01"
     yield "shareboost dense.csv --features 5 --smooth-l1linf 0.01"
-    yield "shareboost sparse.svm --features 8 --surplus 0.5"
+    yield "shareboost sparse.svm --features 8 --ridge 0 --surplus 0.5"
     for method in ("gradboost", "adaboost"):
         for penalty in ("l1", "l1linf"):
             yield f"{method} dense.csv --path 4 --path-min 0.2 --penalty {penalty}"

@@ -83,5 +83,31 @@ TEST(Link, scores_without_probabilities_give_none) {
   }
 }
 
+/// Labels drawn from the softmax (classes) or the logistic function (tasks) of normal scores.
+TEST(Link, a_temperature_is_found_from_labels_drawn_with_it) {
+  constexpr Index kDrawn = 20000, kOutputs = 3;
+  for (const double temperature : {0.3, 4.0}) {
+    Random random(5);
+    Grid<double> scores(kDrawn, kOutputs);
+    std::vector<std::int32_t> truth;
+    Tasks tasks;
+    for (Index i = 0; i < kDrawn; ++i) {
+      Grid<double> p(1, kOutputs);
+      for (Index c = 0; c < kOutputs; ++c)
+        p(0, c) = (scores(i, c) = 2 * random.normal() * temperature) / temperature;
+      for (Index c = 0; c < kOutputs; ++c)
+        tasks.sign.push_back(random.uniform() < 1 / (1 + std::exp(-p(0, c))) ? 1 : -1);
+      to_probabilities(Link::softmax, p);
+      const double u = random.uniform();
+      truth.push_back(u < p(0, 0) ? 0 : u < p(0, 0) + p(0, 1) ? 1 : 2);
+    }
+    EXPECT_NEAR(fit_temperature(scores, truth) / temperature, 1, 0.05);  // some 4 standard errors
+    EXPECT_NEAR(fit_temperature(scores, tasks) / temperature, 1, 0.05);
+    truth.assign(truth.size(), -1);
+    truth[0] = 0;
+    EXPECT_TRUE(std::isfinite(fit_temperature(scores, truth)));
+  }
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "sharelearn/run/random.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -83,6 +85,44 @@ TEST(metrics, coverage_is_the_mean_rank_of_known_classes) {
   const std::vector<std::int32_t> truth{0, 1, -1};
   EXPECT_DOUBLE_EQ(coverage(scores, truth), 1.5);  // places 2 and 1 (a tie goes to the lower class)
   EXPECT_DOUBLE_EQ(coverage(scores, truth), class_metrics(scores, truth).coverage);
+}
+
+TEST(calibration, is_the_distance_between_being_sure_and_being_right) {
+  // Ten rows of probability 0.8, five of them right; ten rows of probability 1, all right.
+  Grid<double> p(20, 2);
+  std::vector<std::int32_t> truth;
+  for (Index i = 0; i < 20; ++i) {
+    p(i, 0) = i < 10 ? 0.8 : 1.0;
+    p(i, 1) = 1 - p(i, 0);
+    truth.push_back(i < 5 ? 1 : 0);
+  }
+  EXPECT_NEAR(calibration(p, truth).error, 0.3 / 2, 1e-12);
+  truth[0] = -1;  // a class unknown to the model is wrong, too
+  EXPECT_NEAR(calibration(p, truth).error, 0.3 / 2, 1e-12);
+  std::vector<double> weights(20, 1.0);
+  for (std::size_t i = 10; i < 20; ++i) weights[i] = 3;
+  EXPECT_NEAR(calibration(p, truth, weights).error, 0.3 / 4, 1e-12);
+}
+
+TEST(calibration, labels_drawn_from_the_probabilities_stay_below_the_limit) {
+  constexpr Index kRows = 2000;
+  Random random(3);
+  Grid<double> p(kRows, 2);
+  int above = 0;
+  for (int set = 0; set < 40; ++set) {
+    std::vector<std::int32_t> truth;
+    for (Index i = 0; i < kRows; ++i) {
+      p(i, 0) = random.uniform(0.5, 1);
+      p(i, 1) = 1 - p(i, 0);
+      truth.push_back(random.uniform() < p(i, 0) ? 0 : 1);
+    }
+    const Calibration found = calibration(p, truth);
+    above += found.error > found.limit ? 1 : 0;
+  }
+  EXPECT_LE(above, 7);  // 2 expected
+  std::vector<std::int32_t> never(kRows, 1);
+  const Calibration wrong = calibration(p, never);
+  EXPECT_GT(wrong.error, wrong.limit);
 }
 
 }  // namespace

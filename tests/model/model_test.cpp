@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -122,6 +123,48 @@ TEST_F(ModelFile, the_link_is_kept) {
   save_model(model, path_);
   EXPECT_EQ(load_model(path_)->link(), Link::margin_softmax);
   EXPECT_EQ(load_model(path_)->to_json()["link"], "margin_softmax");
+}
+
+TEST_F(ModelFile, a_temperature_is_kept_and_divides_the_scores) {
+  LinearModel model = small_model();
+  save_model(model, path_);
+  const std::string without = bytes();
+  EXPECT_EQ(without[8], 3);  // a model without sections has the format before them
+  model.temperature = 2.5;
+  save_model(model, path_);
+  EXPECT_EQ(bytes()[8], 4);
+  const ModelPtr loaded = load_model(path_);
+  EXPECT_EQ(loaded->temperature, 2.5);
+  Dataset data;
+  data.x = test::random_dense(5, 4, 1);
+  ThreadPool threads(1);
+  const Grid<double> scores = loaded->scores(data, threads), p = loaded->proba(data, threads);
+  for (Index i = 0; i < 5; ++i)
+    EXPECT_NEAR(std::log(p(i, 0) / p(i, 1)), (scores(i, 0) - scores(i, 1)) / 2.5, 1e-9);
+  EXPECT_EQ(loaded->to_json()["temperature"], 2.5);
+  for (const double wrong : {0.0, -1.0}) {
+    model.temperature = wrong;
+    save_model(model, path_);
+    EXPECT_THROW(load_model(path_), InputError);
+  }
+}
+
+TEST_F(ModelFile, an_unknown_section_needs_a_newer_version) {
+  LinearModel model = small_model();
+  model.temperature = 2.5;
+  save_model(model, path_);
+  std::string changed = bytes();
+  changed[changed.rfind("temperature")] = 'T';
+  changed.resize(changed.size() - sizeof(std::uint64_t));
+  const std::uint64_t checksum = XXH64(changed.data(), changed.size(), 0);
+  changed.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
+  put(changed);
+  try {
+    load_model(path_);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("newer sharelearn"), std::string::npos);
+  }
 }
 
 TEST_F(ModelFile, names_that_are_not_utf8_are_kept) {

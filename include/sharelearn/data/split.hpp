@@ -29,4 +29,8 @@ Split task_holdout(std::span<const std::int32_t> task_of_row, std::span<const st
 std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, int folds, std::uint64_t seed,
                                     std::span<const double> weights = {});
 
+/// Puts about `fraction` of the rows into `test`, each by a hash of its values and the seed: equal rows are
+/// in the same part, wherever they stand and whatever their labels and weights are.
+Split hashed_holdout(const Matrix& x, double fraction, std::uint64_t seed);
+
 }  // namespace sharelearn

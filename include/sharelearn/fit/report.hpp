@@ -55,6 +55,7 @@ struct FitReport {
   std::int64_t peak_bytes = 0;
   nlohmann::json cross_validation;                  ///< null: there was none
   nlohmann::json extra = nlohmann::json::object();  ///< of single methods (a bound, sets, regret)
+  std::vector<std::string> choices;                 ///< for the user: what was chosen from the data, and why
   std::vector<std::string> warnings;  ///< for the user: solutions above the tolerance and the like
 };
 

@@ -1,9 +1,10 @@
 // From scores to probabilities: the link function that belongs to the model's loss.
 #pragma once
 
+#include <span>
 #include <string_view>
 
-#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/data/dataset.hpp"
 
 namespace sharelearn {
 
@@ -24,5 +25,12 @@ bool gives_probabilities(Link link);
 void to_probabilities(Link link, Grid<double>& scores);
 /// The same as natural logarithms. Exact even for probabilities too small for a double.
 void to_log_probabilities(Link link, Grid<double>& scores);
+
+/// The temperature T > 0 for which the probabilities of scores / T have the least log loss: a link for scores
+/// whose loss says nothing about their scale. `truth`: class of each row, -1: unknown, not used.
+double fit_temperature(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                       std::span<const double> weights = {});
+/// The same for tasks.
+double fit_temperature(const Grid<double>& scores, const Tasks& tasks, std::span<const double> weights = {});
 
 }  // namespace sharelearn

@@ -40,6 +40,19 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights = {});
 
+/// How far the probabilities of the predicted classes are from how often they are right: rows in 15 bins of
+/// equal width by that probability, mean over the bins of |share of right rows - mean probability|, by
+/// weight.
+struct Calibration {
+  double error = 0;
+  /// Labels drawn from the probabilities themselves give a larger error in one of 20 draws (200 draws, always
+  /// the same): above it the probabilities are wrong.
+  double limit = 0;
+};
+/// `probabilities`: rows x classes. Rows of classes unknown to the model are wrong. NaN without rows.
+Calibration calibration(const Grid<double>& probabilities, std::span<const std::int32_t> truth,
+                        std::span<const double> weights = {});
+
 /// Weight of the rows of each true class (rows) and prediction (columns). The last row is that of unknown
 /// classes.
 std::vector<std::vector<double>> confusion_matrix(const Grid<double>& scores,

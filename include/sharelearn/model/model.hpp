@@ -53,6 +53,13 @@ class Model {
   Link link() const;
   void set_link(Link link) { link_ = link; }
 
+  /// Scores are divided by it before the link: 1, or fitted on held-out rows where the loss says nothing
+  /// about the scale of the scores.
+  double temperature = 1;
+  /// Probabilities, or their natural logarithms, of scores. Throw InputError if the link gives none.
+  Grid<double> proba(Grid<double> scores) const;
+  Grid<double> log_proba(Grid<double> scores) const;
+
   /// Number of features that a prediction computes.
   virtual Index features_used() const = 0;
   /// Text for `sharelearn describe`.
