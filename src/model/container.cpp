@@ -1,6 +1,7 @@
 // The model file:
 //   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [from version 2
-//   on: floats means,] [from version 3 on: u8 link,] u64 XXH64 of all before it.
+//   on: floats means,] [from version 3 on: u8 link,] [from version 4 on: u32 number of sections, of each text
+//   name and text bytes,] u64 XXH64 of all before it. A model without sections is written in version 3.
 #include <fmt/core.h>
 #include <xxhash.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "model/early_section.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
@@ -23,7 +25,7 @@ namespace sharelearn {
 namespace {
 
 constexpr std::string_view kMagic = "SHLEARN\n";
-constexpr std::uint32_t kWithMeans = 2, kWithLink = 3;  // format versions; files are written in the last one
+constexpr std::uint32_t kWithMeans = 2, kWithLink = 3, kWithSections = 4;  // format versions
 
 struct Entry {
   std::string_view kind;
@@ -36,6 +38,39 @@ constexpr std::array kKinds{
     Entry{"online-cascade", OnlineCascadeModel::read},
     Entry{"sharing", SharingModel::read},
 };
+
+/// An optional part of a model: how it is written (empty: the model does not have it) and read.
+struct Section {
+  std::string_view name;
+  std::string (*write)(const Model& model);
+  void (*read)(Model& model, ByteReader& in);
+};
+
+/// One line per section.
+constexpr std::array kSections{
+    Section{"early", write_early, read_early},
+};
+
+/// Names and bytes of the sections that the model has.
+std::vector<std::pair<std::string_view, std::string>> sections_of(const Model& model) {
+  std::vector<std::pair<std::string_view, std::string>> all;
+  for (const Section& section : kSections) {
+    std::string bytes = section.write(model);
+    if (!bytes.empty()) all.emplace_back(section.name, std::move(bytes));
+  }
+  return all;
+}
+
+void apply_section(Model& model, const std::string& name, const std::string& bytes, const std::string& path) {
+  for (const Section& section : kSections) {
+    if (section.name != name) continue;
+    ByteReader in(bytes, path);
+    section.read(model, in);
+    in.expect_end();
+    return;
+  }
+  throw InputError(fmt::format("{}: it has a section '{}', which needs a newer sharelearn", path, name));
+}
 
 /// The whole content of a model file. Of any other file only the first bytes, because a device may have no
 /// end.
@@ -86,7 +121,8 @@ TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) 
 
 void save_model(const Model& model, const std::string& path) {
   ByteWriter out;
-  out.u32(kWithLink);
+  const auto sections = sections_of(model);
+  out.u32(sections.empty() ? kWithLink : kWithSections);
   out.text(model.kind());
   nlohmann::json metadata = model.metadata;
   if (!model.task_labels.empty()) {
@@ -97,6 +133,11 @@ void save_model(const Model& model, const std::string& path) {
   out.text(model.payload());
   out.floats(model.preprocessing.means);
   out.u8(static_cast<std::uint8_t>(model.link()));
+  if (!sections.empty()) out.u32(static_cast<std::uint32_t>(sections.size()));
+  for (const auto& [name, content] : sections) {
+    out.text(name);
+    out.text(content);
+  }
   std::string bytes(kMagic);
   bytes += out.bytes();
   const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
@@ -118,9 +159,9 @@ ModelPtr load_model(const std::string& path) {
 
   ByteReader in(body.substr(kMagic.size()), path);
   const std::uint32_t version = in.u32();
-  if (version < 1 || version > kWithLink) {
+  if (version < 1 || version > kWithSections) {
     throw InputError(fmt::format("{}: its format version is {}, this sharelearn reads versions 1 to {}", path,
-                                 version, kWithLink));
+                                 version, kWithSections));
   }
   const std::string kind = in.text();
   const auto metadata = nlohmann::json::parse(in.text(), nullptr, false);
@@ -130,6 +171,13 @@ ModelPtr load_model(const std::string& path) {
   if (version >= kWithMeans) means = in.floats();
   std::optional<Link> link;
   if (version >= kWithLink) link = read_link(in);
+  std::vector<std::pair<std::string, std::string>> sections;
+  if (version >= kWithSections) {
+    for (std::uint32_t left = in.u32(); left > 0; --left) {
+      std::string name = in.text();
+      sections.emplace_back(std::move(name), in.text());
+    }
+  }
   in.expect_end();
   for (const Entry& entry : kKinds) {
     if (entry.kind != kind) continue;
@@ -141,6 +189,7 @@ ModelPtr load_model(const std::string& path) {
     }
     model->preprocessing.means = std::move(means);
     model->set_link(link ? *link : link_in(metadata, *model));
+    for (const auto& [name, content] : sections) apply_section(*model, name, content, path);
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));
