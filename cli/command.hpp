@@ -35,6 +35,8 @@ std::unique_ptr<Command> predict_command();
 std::unique_ptr<Command> evaluate_command();
 std::unique_ptr<Command> describe_command();
 std::unique_ptr<Command> report_command();
+std::unique_ptr<Command> early_command();
+std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> generate_command();
 std::unique_ptr<Command> words_command();
 std::unique_ptr<Command> transfer_command();

@@ -21,6 +21,11 @@ class EvaluateCommand : public Command {
                    "Write the figures to this file (JSON); -: to standard output, in place of the text")
         ->type_name(kFile)
         ->group("Files");
+    app.add_flag(
+           "--early", early_,
+           "Stop each prediction as soon as its answer is safe (needs a model of sharelearn early); also "
+           "prints the work done")
+        ->group("Model");
     input_.declare(app, "Labelled data; - is standard input");
   }
   int run() override;
@@ -28,6 +33,7 @@ class EvaluateCommand : public Command {
  private:
   ModelInput input_;
   std::string report_;
+  bool early_ = false;
 };
 
 void print_confusion(const nlohmann::json& report) {
@@ -86,7 +92,7 @@ int EvaluateCommand::run() {
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
-  const nlohmann::json report = to_json(evaluate(*model, data, threads));
+  const nlohmann::json report = to_json(evaluate(*model, data, threads, early_));
   if (report_ != "-") print(report);
   write_report(report_, report);
   return 0;

@@ -34,6 +34,9 @@ class PredictCommand : public Command {
     scores->excludes(proba)->excludes(top);
     proba->excludes(top);
     for (CLI::Option* option : {scores, proba, top}) option->group(group);
+    app.add_flag("--early", early_,
+                 "Stop each prediction as soon as its answer is safe (needs a model of sharelearn early)")
+        ->group(group);
     input_.declare(app, "Data to predict, with or without labels; - is standard input");
   }
   int run() override;
@@ -41,7 +44,7 @@ class PredictCommand : public Command {
  private:
   ModelInput input_;
   std::string output_ = "-";
-  bool scores_ = false, proba_ = false;
+  bool scores_ = false, proba_ = false, early_ = false;
   Index top_ = 0;
 };
 
@@ -111,12 +114,11 @@ int PredictCommand::run() {
         fmt::format("{}: the model predicts numbers, not classes", proba_ ? "--proba" : "--top"));
   }
   std::string text;
-  if (scores_) {
-    text = table(*model, model->scores(data, threads));
-  } else if (proba_) {
-    text = table(*model, model->proba(data, threads));
+  Grid<double> scores = early_ ? model->early_scores(data, threads).scores : model->scores(data, threads);
+  if (proba_) to_probabilities(model->link(), scores);
+  if (scores_ || proba_) {
+    text = table(*model, scores);
   } else {
-    const Grid<double> scores = model->scores(data, threads);
     const Predictions predictions = model->predict(scores);
     for (Index i = 0; i < scores.rows(); ++i) {
       text += top_ > 0 ? names_at(*model, best_classes(scores, i, top_)) : answer(*model, predictions, i);

@@ -1,10 +1,12 @@
 #include "sharelearn/fit/evaluate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 
 #include "sharelearn/fit/target.hpp"
+#include "sharelearn/model/early.hpp"
 
 namespace sharelearn {
 namespace {
@@ -70,12 +72,66 @@ void add_tasks(const Evaluation& evaluation, nlohmann::json& json) {
   if (!evaluation.unknown.empty()) json["unknown_tasks"] = evaluation.unknown;
 }
 
+void add_early(const EarlyCosts& early, nlohmann::json& json) {
+  json["mean_features"] = early.mean_features;
+  json["p99_features"] = early.p99_features;
+  json["full_features"] = early.full_features;
+  json["mean_columns"] = early.mean_columns;
+  json["full_columns"] = early.full_columns;
+  json["mean_multiply_adds"] = early.mean_multiply_adds;
+  json["p99_multiply_adds"] = early.p99_multiply_adds;
+  json["full_multiply_adds"] = early.full_multiply_adds;
+  json["differing"] = early.differing;
+}
+
+/// Share of rows whose answers are not the same.
+double share_differing(const Predictions& a, const Predictions& b, Index rows) {
+  Index differing = 0;
+  for (Index i = 0; i < rows; ++i) {
+    bool same =
+        a.classes.empty() || a.classes[static_cast<std::size_t>(i)] == b.classes[static_cast<std::size_t>(i)];
+    for (Index c = 0; c < a.signs.cols(); ++c) same = same && a.signs(i, c) == b.signs(i, c);
+    if (!same) ++differing;
+  }
+  return rows > 0 ? static_cast<double>(differing) / static_cast<double>(rows) : 0;
+}
+
+EarlyCosts early_costs(const Model& model, const EarlyScores& result) {
+  const auto linear = as_linear(model, "stopping early");
+  const std::vector<Work> work = early_work(*linear, *model.early);
+  const Work full = full_work(*linear);
+  EarlyCosts costs{
+      .full_features = full.features, .full_columns = full.columns, .full_multiply_adds = full.multiply_adds};
+  std::vector<std::int32_t> stops = result.stop;
+  const auto rows = static_cast<double>(std::max<std::size_t>(1, stops.size()));
+  for (const std::int32_t stop : stops) {
+    const Work& done = work[static_cast<std::size_t>(stop)];
+    costs.mean_features += static_cast<double>(done.features) / rows;
+    costs.mean_columns += static_cast<double>(done.columns) / rows;
+    costs.mean_multiply_adds += static_cast<double>(done.multiply_adds) / rows;
+  }
+  if (stops.empty()) return costs;
+  const auto at = static_cast<std::ptrdiff_t>((stops.size() * 99 + 99) / 100 - 1);
+  std::nth_element(stops.begin(), stops.begin() + at, stops.end());
+  const Work& most = work[static_cast<std::size_t>(stops[static_cast<std::size_t>(at)])];
+  costs.p99_features = most.features;
+  costs.p99_multiply_adds = most.multiply_adds;
+  return costs;
+}
+
 }  // namespace
 
-Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads) {
+Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads, bool early) {
   if (!data.weight.empty()) normalised_weights(data);  // throws on weights that fit refuses, too
-  const Grid<double> scores = model.scores(data, threads);
+  Grid<double> scores = model.scores(data, threads);
   Evaluation result;
+  if (early) {
+    EarlyScores stopped = model.early_scores(data, threads);
+    result.early = early_costs(model, stopped);
+    result.early->differing =
+        share_differing(model.predict(stopped.scores), model.predict(scores), data.rows());
+    scores = std::move(stopped.scores);
+  }
   result.rows = data.rows();
   result.features_used = model.features_used();
   result.names = model.output_names();
@@ -111,6 +167,7 @@ nlohmann::json to_json(const Evaluation& evaluation) {
   nlohmann::json json{{"rows", evaluation.rows}, {"features_used", evaluation.features_used}};
   if (evaluation.classes) add_classes(evaluation, json);
   if (evaluation.tasks) add_tasks(evaluation, json);
+  if (evaluation.early) add_early(*evaluation.early, json);
   if (evaluation.values) {
     json["root_mean_square_error"] = evaluation.values->root_mean_square;
     json["mean_absolute_error"] = evaluation.values->mean_absolute;

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "model/early_section.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
@@ -93,6 +94,7 @@ struct Section {
 };
 
 constexpr std::array kSections{
+    Section{"early", write_early, read_early},
     Section{"temperature",
             [](const Model& model) {
               ByteWriter out;
@@ -183,6 +185,9 @@ ModelPtr load_model(const std::string& path) {
   std::vector<std::pair<std::string, std::string>> sections;
   for (std::uint32_t left = version >= kWithSections ? in.u32() : 0; left > 0; --left) {
     std::string name = in.text();
+    if (std::ranges::find(sections, name, &std::pair<std::string, std::string>::first) != sections.end()) {
+      in.damaged("it has a section twice");
+    }
     sections.emplace_back(std::move(name), in.text());
   }
   in.expect_end();

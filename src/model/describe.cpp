@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/early.hpp"
 #include "sharelearn/report/json_text.hpp"
 
 namespace sharelearn {
@@ -88,6 +88,26 @@ nlohmann::json stage_json(const Stage& stage, std::size_t outputs) {
           {"parameter", stage.parameter}};
 }
 
+/// Whether a checkpoint of the current stage has a weight for one of these design columns.
+bool in_checkpoints(const LinearModel& model, Index column, Index width) {
+  if (model.early == nullptr || model.early->stage != model.stage) return false;
+  return std::ranges::any_of(model.early->checkpoints, [&](const Checkpoint& point) {
+    const auto at = std::ranges::lower_bound(point.weights.columns, column);
+    return at != point.weights.columns.end() && *at < column + width;
+  });
+}
+
+nlohmann::json early_json(const EarlyStop& early, std::size_t outputs) {
+  nlohmann::json points = nlohmann::json::array();
+  for (const Checkpoint& point : early.checkpoints) {
+    points.push_back(stage_json(point.weights, outputs));
+    points.back()["threshold"] = point.threshold;
+  }
+  return {{"checkpoints", std::move(points)}, {"disagreement", early.disagreement},
+          {"confidence", early.confidence},   {"rows", early.rows},
+          {"disagreeing", early.disagreeing}, {"upper_bound", early.upper_bound}};
+}
+
 }  // namespace
 
 nlohmann::json LinearModel::to_json(bool all_stages) const {
@@ -102,7 +122,7 @@ nlohmann::json LinearModel::to_json(bool all_stages) const {
     const auto own = rest.first(static_cast<std::size_t>(feature->width()) * names.size());
     rest = rest.subspan(own.size());
     const bool used = std::any_of(own.begin(), own.end(), [](double w) { return w != 0; });
-    if (used || all_stages) {
+    if (used || all_stages || in_checkpoints(*this, column, feature->width())) {
       nlohmann::json& entry = all["features"].emplace_back(feature_json(*feature, column_names(), own));
       entry["formula"] = write_formula(feature->formula());
       entry["first_column"] = column;
@@ -110,6 +130,7 @@ nlohmann::json LinearModel::to_json(bool all_stages) const {
     column += feature->width();
   }
   all["shared"] = write_formula.shared();
+  if (early != nullptr && early->stage == stage) all["early"] = early_json(*early, names.size());
   if (!all_stages) return all;
   all["stage"] = stage;
   all["increments"] = increments;

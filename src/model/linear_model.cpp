@@ -6,17 +6,11 @@
 
 #include "kernels/kernels.hpp"
 #include "model/patch_predictor.hpp"
+#include "model/stage_bytes.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
-
-/// Position of the first design column of each feature, followed by the total number of columns.
-std::vector<Index> first_columns(const std::vector<FeaturePtr>& features) {
-  std::vector<Index> first{0};
-  for (const FeaturePtr& feature : features) first.push_back(first.back() + feature->width());
-  return first;
-}
 
 /// Sum of the weights of all stages in use, [design column][output], and which columns have a weight.
 struct Effective {
@@ -45,6 +39,16 @@ bool any_used(const Effective& e, Index first, Index width) {
   return std::any_of(e.used.begin() + first, e.used.begin() + first + width, [](char u) { return u != 0; });
 }
 
+}  // namespace
+
+void write_stage(ByteWriter& out, const Stage& stage) {
+  out.indices(stage.columns);
+  out.doubles(stage.weights);
+  out.doubles(stage.bias);
+  out.index(stage.features);
+  out.f64(stage.parameter);
+}
+
 void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs) {
   stage.columns = in.indices(0, columns - 1);
   stage.weights = in.doubles();
@@ -57,12 +61,29 @@ void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs
     in.damaged("a stage has the wrong number of biases");
 }
 
-}  // namespace
+std::vector<Index> LinearModel::first_columns() const {
+  std::vector<Index> first{0};
+  for (const FeaturePtr& feature : features) first.push_back(first.back() + feature->width());
+  return first;
+}
+
+Stage LinearModel::current_stage() const {
+  const Effective sum = effective(*this, first_columns().back());
+  const auto k = std::ssize(names);
+  Stage result{{}, {}, sum.bias, features_used(), 0};
+  for (Index column = 0; column < std::ssize(sum.used); ++column) {
+    if (sum.used[static_cast<std::size_t>(column)] == 0) continue;
+    result.columns.push_back(column);
+    const auto row = sum.weights.begin() + column * k;
+    result.weights.insert(result.weights.end(), row, row + k);
+  }
+  return result;
+}
 
 Grid<double> LinearModel::prepared_scores(const Dataset& data, ThreadPool& threads) const {
   if (const auto templates = PatchPredictor::of(*this)) return templates->scores(data.x, threads);
   const auto k = static_cast<Index>(names.size());
-  const std::vector<Index> first = first_columns(features);
+  const std::vector<Index> first = first_columns();
   const Effective w = effective(*this, first.back());
   Grid<double> result(data.rows(), k);
   for (Index c = 0; c < k; ++c)
@@ -103,7 +124,7 @@ Grid<double> LinearModel::prepared_scores(const Dataset& data, ThreadPool& threa
 }
 
 Index LinearModel::features_used() const {
-  const std::vector<Index> first = first_columns(features);
+  const std::vector<Index> first = first_columns();
   const Effective w = effective(*this, first.back());
   Index count = 0;
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -115,11 +136,11 @@ Index LinearModel::features_used() const {
 }
 
 std::vector<double> LinearModel::weights() const {
-  return effective(*this, first_columns(features).back()).weights;
+  return effective(*this, first_columns().back()).weights;
 }
 
 std::vector<double> LinearModel::bias() const {
-  return effective(*this, first_columns(features).back()).bias;
+  return effective(*this, first_columns().back()).bias;
 }
 
 void LinearModel::use_features(Index count) {
@@ -142,13 +163,7 @@ std::string LinearModel::payload() const {
   for (const FeaturePtr& feature : features) write_feature(out, *feature);
   out.u8(increments ? 1 : 0);
   out.u64(stages.size());
-  for (const Stage& s : stages) {
-    out.indices(s.columns);
-    out.doubles(s.weights);
-    out.doubles(s.bias);
-    out.index(s.features);
-    out.f64(s.parameter);
-  }
+  for (const Stage& s : stages) write_stage(out, s);
   out.index(stage);
   return out.bytes();
 }
@@ -172,7 +187,7 @@ ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
   for (std::uint64_t f = 0; f < count; ++f) model->features.push_back(read_feature(in, input.columns));
   model->increments = in.u8() != 0;
   const std::uint64_t stages = in.u64();
-  const Index columns = first_columns(model->features).back();
+  const Index columns = model->first_columns().back();
   for (std::uint64_t s = 0; s < stages; ++s) {
     read_stage(in, model->stages.emplace_back(), columns, model->names.size());
   }

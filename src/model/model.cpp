@@ -83,6 +83,20 @@ Grid<double> Model::scores(const Dataset& data, ThreadPool& threads) const {
   return scores;
 }
 
+EarlyScores Model::early_scores(const Dataset& data, ThreadPool& threads) const {
+  if (early == nullptr) throw InputError("the model has no thresholds for stopping early; fit them first");
+  std::optional<Dataset> room;
+  const Dataset& prepared = preprocessing.prepare(data, room, threads);
+  check_columns(prepared);
+  EarlyScores result = prepared_early_scores(prepared, threads);
+  require_finite(result.scores, *this, data.source);
+  return result;
+}
+
+EarlyScores Model::prepared_early_scores(const Dataset&, ThreadPool&) const {
+  throw InputError(fmt::format("a model of the kind '{}' cannot stop early", kind()));
+}
+
 Grid<double> Model::proba(const Dataset& data, ThreadPool& threads) const {
   return proba(scores(data, threads));
 }

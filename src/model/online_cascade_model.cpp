@@ -55,11 +55,16 @@ std::shared_ptr<LinearModel> OnlineCascadeModel::to_linear(bool summed) const {
   auto model = model_of_increments(weights_of(cascade, used, summed), names, outputs_are(), preprocessing);
   model->metadata = metadata;
   model->set_link(link());
+  if (!summed) model->early = early;
   return model;
 }
 
 Grid<double> OnlineCascadeModel::prepared_scores(const Dataset& data, ThreadPool& threads) const {
   return to_linear(true)->scores(data, threads);
+}
+
+EarlyScores OnlineCascadeModel::prepared_early_scores(const Dataset& data, ThreadPool& threads) const {
+  return to_linear(false)->early_scores(data, threads);
 }
 
 Index OnlineCascadeModel::features_used() const {
@@ -72,7 +77,7 @@ std::string OnlineCascadeModel::describe() const {
 }
 
 nlohmann::json OnlineCascadeModel::to_json(bool all_stages) const {
-  nlohmann::json all = to_linear(!all_stages)->to_json(all_stages);
+  nlohmann::json all = to_linear(false)->to_json(all_stages);
   all["kind"] = kind();
   return all;
 }

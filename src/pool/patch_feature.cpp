@@ -185,6 +185,7 @@ struct PatchEvaluator::Plan {
   PatchFrame frame;
   std::vector<Group> groups;
   std::vector<Panel> panels;
+  std::vector<std::size_t> list_end;  // number of panels up to the end of each list of features
   std::size_t most_rows = 1;
   std::size_t most_masks = 1;
 
@@ -194,6 +195,7 @@ struct PatchEvaluator::Plan {
     groups.push_back({size, {}});
     return groups.size() - 1;
   }
+  void add_list(std::span<const PatchFeature* const> features);
   void add_panel(std::span<const PatchFeature* const> features, std::span<const std::size_t> members);
 };
 
@@ -289,16 +291,12 @@ void PatchEvaluator::Plan::add_panel(std::span<const PatchFeature* const> featur
   panels.push_back(std::move(panel));
 }
 
-PatchEvaluator::PatchEvaluator(std::span<const PatchFeature* const> features)
-    : plan_(std::make_unique<Plan>()) {
-  if (features.empty()) return;
-  plan_->frame = features.front()->parts().frame;
+void PatchEvaluator::Plan::add_list(std::span<const PatchFeature* const> features) {
   using Key = std::tuple<MaskProfile, MaskProfile>;
   std::map<Index, std::map<Key, std::vector<std::size_t>>> of_size;
   for (std::size_t f = 0; f < features.size(); ++f) {
     const PatchFeature::Parts& parts = features[f]->parts();
-    if (!(parts.frame == plan_->frame))
-      throw InputError("image templates for different images cannot be mixed");
+    if (!(parts.frame == frame)) throw InputError("image templates for different images cannot be mixed");
     of_size[parts.size][{parts.row_profile, parts.column_profile}].push_back(f);
   }
   for (const auto& [size, under_mask] : of_size) {
@@ -314,7 +312,23 @@ PatchEvaluator::PatchEvaluator(std::span<const PatchFeature* const> features)
       }
     }
     unite_small(gatherings);
-    for (const Gathering& gathering : gatherings) plan_->add_panel(features, gathering.members);
+    for (const Gathering& gathering : gatherings) add_panel(features, gathering.members);
+  }
+}
+
+PatchEvaluator::PatchEvaluator(std::span<const PatchFeature* const> features)
+    : PatchEvaluator(std::vector<std::vector<const PatchFeature*>>{{features.begin(), features.end()}}) {}
+
+PatchEvaluator::PatchEvaluator(const std::vector<std::vector<const PatchFeature*>>& lists)
+    : plan_(std::make_unique<Plan>()) {
+  bool first = true;
+  for (const auto& features : lists) {
+    if (first && !features.empty()) {
+      plan_->frame = features.front()->parts().frame;
+      first = false;
+    }
+    plan_->add_list(features);
+    plan_->list_end.push_back(plan_->panels.size());
   }
 }
 
@@ -331,6 +345,7 @@ struct PatchEvaluator::Workspace::State {
   PatchPixels converter;
   std::vector<std::uint8_t> pixels;
   std::vector<PatchImage> images;  // one per template size
+  std::vector<const kernels::PreparedImage*> prepared;
   AlignedVector<std::int16_t> scratch;
   std::vector<std::int16_t> responses;
 };
@@ -368,11 +383,26 @@ void PatchEvaluator::evaluate_pixels(std::span<const std::uint8_t> pixels, Works
   run(workspace, out);
 }
 
+void PatchEvaluator::prepare_pixels(std::span<const std::uint8_t> pixels, Workspace& workspace) const {
+  std::ranges::copy(pixels, workspace.state_->pixels.begin());
+  prepare(workspace);
+}
+
 void PatchEvaluator::run(Workspace& workspace, std::uint8_t* out) const {
+  prepare(workspace);
+  evaluate_list(0, workspace, out);
+}
+
+void PatchEvaluator::prepare(Workspace& workspace) const {
   Workspace::State& state = *workspace.state_;
-  std::vector<const kernels::PreparedImage*> prepared;
-  for (PatchImage& image : state.images) prepared.push_back(&image.prepare(state.pixels.data()));
-  for (const Plan::Panel& panel : plan_->panels) {
+  state.prepared.clear();
+  for (PatchImage& image : state.images) state.prepared.push_back(&image.prepare(state.pixels.data()));
+}
+
+void PatchEvaluator::evaluate_list(std::size_t list, Workspace& workspace, std::uint8_t* out) const {
+  Workspace::State& state = *workspace.state_;
+  for (std::size_t p = list == 0 ? 0 : plan_->list_end[list - 1]; p < plan_->list_end[list]; ++p) {
+    const Plan::Panel& panel = plan_->panels[p];
     const Index size = plan_->groups[panel.group].size;
     const kernels::TemplatePanel templates{.weights = panel.weights.data(),
                                            .size = size,
@@ -386,7 +416,8 @@ void PatchEvaluator::run(Workspace& workspace, std::uint8_t* out) const {
                                            .columns = panel.columns.data(),
                                            .masks = panel.masks.data(),
                                            .mask_count = static_cast<Index>(panel.masks.size())};
-    kernels::panel_responses(*prepared[panel.group], templates, state.scratch.data(), state.responses.data());
+    kernels::panel_responses(*state.prepared[panel.group], templates, state.scratch.data(),
+                             state.responses.data());
     std::int16_t own[kernels::kTemplatePanel] = {};
     for (std::size_t lane = 0; lane < panel.feature.size(); ++lane) {
       own[lane] = state.responses[panel.mask[lane] * kernels::kTemplatePanel + lane];

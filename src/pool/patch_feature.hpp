@@ -70,6 +70,8 @@ class PatchEvaluator {
  public:
   /// All features must have the same frame.
   explicit PatchEvaluator(std::span<const PatchFeature* const> features);
+  /// Several lists of features, each computed on its own on the same prepared image.
+  explicit PatchEvaluator(const std::vector<std::vector<const PatchFeature*>>& lists);
   ~PatchEvaluator();
   PatchEvaluator(PatchEvaluator&&) noexcept;
   PatchEvaluator& operator=(PatchEvaluator&&) noexcept;
@@ -93,9 +95,13 @@ class PatchEvaluator {
   void evaluate(std::span<const std::uint8_t> image, Workspace& workspace, std::uint8_t* out) const;
   /// The same for 7-bit pixels, 0..127. The images must already be deskewed if the frame asks for it.
   void evaluate_pixels(std::span<const std::uint8_t> pixels, Workspace& workspace, std::uint8_t* out) const;
+  /// The same in two parts: prepares the image, then computes the features of one list.
+  void prepare_pixels(std::span<const std::uint8_t> pixels, Workspace& workspace) const;
+  void evaluate_list(std::size_t list, Workspace& workspace, std::uint8_t* out) const;
 
  private:
   struct Plan;
+  void prepare(Workspace& workspace) const;
   void run(Workspace& workspace, std::uint8_t* out) const;
   std::unique_ptr<Plan> plan_;
 };

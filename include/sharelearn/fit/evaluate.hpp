@@ -11,6 +11,14 @@
 
 namespace sharelearn {
 
+/// The work of predictions that stop early, beside that of the full model.
+struct EarlyCosts {
+  double mean_features = 0, mean_columns = 0, mean_multiply_adds = 0;
+  Index p99_features = 0, p99_multiply_adds = 0;  ///< 99 of 100 rows need at most this
+  Index full_features = 0, full_columns = 0, full_multiply_adds = 0;
+  double differing = 0;  ///< share of answers that differ from the full model's
+};
+
 /// Depending on the model's outputs, one of `classes`, `tasks` and `values` is set.
 struct Evaluation {
   Index rows = 0;  ///< of the data, whatever they weigh
@@ -23,10 +31,12 @@ struct Evaluation {
       confusion;  ///< weights; rows: true classes, columns: predictions; the last row: unknown ones
   std::optional<TaskMetrics> tasks;
   std::optional<ValueMetrics> values;
+  std::optional<EarlyCosts> early;
 };
 
-/// Throws InputError if labels are missing or the data does not fit the model.
-Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads);
+/// Throws InputError if labels are missing or the data does not fit the model. `early`: predictions stop at
+/// the model's checkpoints.
+Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads, bool early = false);
 
 /// Measures that these rows do not define are null.
 nlohmann::json to_json(const Evaluation& evaluation);

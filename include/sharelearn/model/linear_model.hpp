@@ -39,6 +39,10 @@ class LinearModel : public Model {
   nlohmann::json to_json(bool all_stages = false) const override;
   std::string payload() const override;
 
+  /// Position of the first design column of each feature, followed by the total number of columns.
+  std::vector<Index> first_columns() const;
+  /// The weights in use as one stage: those of the current stage, or the sum of all levels up to it.
+  Stage current_stage() const;
   /// Chooses the last stage with at most `count` features; throws InputError if there is none.
   void use_features(Index count);
   /// Weights of the current stage: [design column][output].
@@ -50,6 +54,7 @@ class LinearModel : public Model {
 
  protected:
   Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const override;
+  EarlyScores prepared_early_scores(const Dataset& data, ThreadPool& threads) const override;
 };
 
 }  // namespace sharelearn

@@ -28,6 +28,14 @@ struct Predictions {
   std::vector<double> values;         ///< rows x outputs, by rows
 };
 
+/// Scores of rows that may stop early, and where each stopped: the number of a checkpoint, or the number of
+/// checkpoints where none decided.
+struct EarlyScores {
+  Grid<double> scores;
+  std::vector<std::int32_t> stop;
+};
+struct EarlyStop;
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -43,6 +51,9 @@ class Model {
   /// Scores of raw data, rows x outputs. The model itself orders the columns, replaces missing values (NaN)
   /// by its means, and scales. Throws InputError if the data does not fit the model or a score is not finite.
   Grid<double> scores(const Dataset& data, ThreadPool& threads) const;
+  /// The same, each row as soon as a checkpoint of `early` decides. Throws InputError also where the model
+  /// has no checkpoints, or has them for another stage than the current one.
+  EarlyScores early_scores(const Dataset& data, ThreadPool& threads) const;
   /// Probabilities by the model's link, rows x outputs. Throws InputError if the link gives none.
   Grid<double> proba(const Dataset& data, ThreadPool& threads) const;
   Predictions predict(const Dataset& data, ThreadPool& threads) const;
@@ -75,10 +86,13 @@ class Model {
   /// The positive and the negative label of tasks with per-task rows; the file keeps them in `metadata`.
   TaskLabels task_labels;
   Preprocessing preprocessing;
+  /// Checkpoints at which a prediction may stop (fit_early() of early.hpp); null: none.
+  std::shared_ptr<const EarlyStop> early;
 
  protected:
   /// Scores of data prepared by preprocessing.prepare() and checked by check_columns().
   virtual Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const = 0;
+  virtual EarlyScores prepared_early_scores(const Dataset& data, ThreadPool& threads) const;
   /// Throws InputError if the prepared data has other columns than the model.
   virtual void check_columns(const Dataset& data) const;
 

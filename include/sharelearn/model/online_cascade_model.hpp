@@ -37,6 +37,7 @@ class OnlineCascadeModel : public Model {
 
  protected:
   Grid<double> prepared_scores(const Dataset& data, ThreadPool& threads) const override;
+  EarlyScores prepared_early_scores(const Dataset& data, ThreadPool& threads) const override;
 };
 
 }  // namespace sharelearn

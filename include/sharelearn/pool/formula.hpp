@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <variant>
 #include <vector>
 
@@ -93,6 +94,10 @@ template <class Operation>
 Formula make(Operation operation) {
   return std::make_shared<const Node>(std::move(operation));
 }
+
+/// Multiply-adds of one evaluation, an image template's counted as in the paper: its size times the positions
+/// under its mask. A projection whose identity is in `counted` costs nothing; others enter there.
+Index multiply_adds(const Formula& formula, std::set<const void*>& counted);
 
 /// Writes the formulas of one model as JSON. Projections that several formulas share are stored once, apart.
 class JsonWriter {
