@@ -130,7 +130,7 @@ void apply_section(Model& model, const std::string& name, const std::string& byt
 
 }  // namespace
 
-void save_model(const Model& model, const std::string& path) {
+std::string model_bytes(const Model& model) {
   const auto sections = sections_of(model);
   ByteWriter out;
   out.u32(sections.empty() ? kWithLink : kWithSections);
@@ -153,11 +153,18 @@ void save_model(const Model& model, const std::string& path) {
   bytes += out.bytes();
   const std::uint64_t checksum = XXH64(bytes.data(), bytes.size(), 0);
   bytes.append(reinterpret_cast<const char*>(&checksum), sizeof checksum);
-  write_file(path, bytes);
+  return bytes;
+}
+
+void save_model(const Model& model, const std::string& path) {
+  write_file(path, model_bytes(model));
 }
 
 ModelPtr load_model(const std::string& path) {
-  const std::string bytes = read_whole(path);
+  return model_from_bytes(read_whole(path), path);
+}
+
+ModelPtr model_from_bytes(std::string_view bytes, const std::string& path) {
   const ByteReader probe(bytes, path);
   if (bytes.size() < kMagic.size() + sizeof(std::uint64_t) || !bytes.starts_with(kMagic)) {
     probe.damaged("it does not begin as a model does");

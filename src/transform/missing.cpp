@@ -94,6 +94,7 @@ bool has_missing(const Matrix& x) {
 }
 
 void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads) {
+  if (x.is_borrowed()) x = x.to_dense();  // the owner's values stay as they are
   if (x.is_sparse()) {
     fill(x.sparse(), fills);
   } else {

@@ -121,6 +121,7 @@ void Scaling::apply(Matrix& x, ThreadPool& threads) const {
     throw InputError(
         fmt::format("the data has {} columns, but the scaling was fitted on {}", x.cols(), factor.size()));
   }
+  if (x.is_borrowed()) x = x.to_dense();  // the owner's values stay as they are
   threads.for_each(x.cols(), [&](Index j, int) {
     if (!x.is_sparse()) {
       apply_column(j, x.owned_dense().column(j), x.rows());

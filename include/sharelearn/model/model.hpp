@@ -108,5 +108,8 @@ void save_model(const Model& model, const std::string& path);
 /// Checks every length, every index and the checksum before use. Throws InputError naming the file and the
 /// fault.
 ModelPtr load_model(const std::string& path);
+/// The content of that file, and the model in such content; `source` names it in messages.
+std::string model_bytes(const Model& model);
+ModelPtr model_from_bytes(std::string_view bytes, const std::string& source);
 
 }  // namespace sharelearn

@@ -1,0 +1,18 @@
+# Names all missing dependencies at once, by their Debian packages: `pip install .` shows nothing else of use.
+set(missing_packages)
+foreach(header Eigen/Core:libeigen3-dev hwy/highway.h:libhwy-dev fmt/core.h:libfmt-dev nlohmann/json.hpp:nlohmann-json3-dev
+        zlib.h:zlib1g-dev xxhash.h:libxxhash-dev CLI/CLI.hpp:libcli11-dev)
+  string(REPLACE ":" ";" header ${header})
+  list(GET header 0 file)
+  list(GET header 1 package)
+  string(MAKE_C_IDENTIFIER "found_${file}" found)
+  find_path(${found} ${file} PATH_SUFFIXES eigen3)
+  mark_as_advanced(${found})
+  if(NOT ${found} AND (SHARELEARN_BUILD_CLI OR NOT package STREQUAL libcli11-dev))
+    list(APPEND missing_packages ${package})
+  endif()
+endforeach()
+if(missing_packages AND SHARELEARN_BUILD_PYTHON)
+  list(JOIN missing_packages " " missing_packages)
+  message(FATAL_ERROR "These libraries are missing. On Debian: apt-get install ${missing_packages}")
+endif()

@@ -1,0 +1,71 @@
+// What the parts of the extension module share: the conversions between Python's and the library's values,
+// the threads, and the classes that hold data, models and learners.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "sharelearn/fit/fit.hpp"
+#include "sharelearn/model/model.hpp"
+
+namespace sharelearn::python {
+
+namespace nb = nanobind;
+using Array = nb::ndarray<nb::ro, nb::device::cpu>;
+
+nb::object to_python(const nlohmann::json& value);
+/// Throws InputError where JSON has no such value.
+nlohmann::json to_json(nb::handle value);
+
+/// Python's name of an option: `per-round` is per_round, and some have the name that scikit-learn gives them.
+std::string python_name(std::string_view option);
+/// A library message with options named as Python names them.
+std::string in_python_words(std::string_view message);
+
+/// Sets the fields that `options` names (in Python's words); None leaves a field unset.
+void set_fields(const FieldTable& table, const nb::dict& options);
+/// The table as a list of dicts, from which estimators are generated.
+nb::list table_as_list(const FieldTable& table);
+
+/// Threads on loan from a store of idle pools: starting threads costs more than a small prediction, and a
+/// pool serves one caller at a time.
+class Threads {
+ public:
+  /// 0: one per core.
+  explicit Threads(int count);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  operator ThreadPool&() { return *pool_; }
+
+ private:
+  std::unique_ptr<ThreadPool> pool_;
+};
+
+/// A data set, and the Python object that owns borrowed values.
+struct Data {
+  Dataset set;
+  nb::object owner;
+};
+
+/// Threads worth waking for this many numbers.
+int threads_for(Index numbers, int asked);
+
+/// Values of a 2-D array: borrowed if they are float32 columns, else converted once.
+void take_dense(Data& data, const Array& x, int threads);
+
+void bind_data(nb::module_& module);
+void bind_model(nb::module_& module);
+void bind_fit(nb::module_& module);
+void bind_online(nb::module_& module);
+void bind_arrow(nb::class_<Data>& data);
+
+/// Model and report, as (Model, dict).
+nb::tuple as_pair(const Fitted& fitted);
+
+}  // namespace sharelearn::python

@@ -1,0 +1,24 @@
+"""Model files, the same as the command line's."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from ._core import Model
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Writes a fitted estimator or a Model to a .shl file."""
+    native = model if isinstance(model, Model) else model.model_
+    native.save(os.fspath(path))
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """The model of a .shl file, wherever it was learned."""
+    return Model.load(os.fspath(path))
+
+
+def from_bytes(content: bytes) -> Model:
+    """The model of the content of a .shl file. Pickles name this function."""
+    return Model.from_bytes(content)
