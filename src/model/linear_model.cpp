@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "model/patch_predictor.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -45,7 +47,9 @@ bool any_used(const Effective& e, Index first, Index width) {
   return std::any_of(e.used.begin() + first, e.used.begin() + first + width, [](char u) { return u != 0; });
 }
 
-void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs) {
+/// `seen`: the last stage, from 1, that has a weight of each column.
+void read_stage(ByteReader& in, Stage& stage, Index number, std::vector<Index>& seen, std::size_t outputs) {
+  const Index columns = std::ssize(seen);
   stage.columns = in.indices(0, columns - 1);
   stage.weights = in.doubles();
   stage.bias = in.doubles();
@@ -55,6 +59,11 @@ void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs
     in.damaged("a stage has the wrong number of weights");
   if (!stage.bias.empty() && stage.bias.size() != outputs)
     in.damaged("a stage has the wrong number of biases");
+  for (const Index column : stage.columns) {
+    if (std::exchange(seen[static_cast<std::size_t>(column)], number) == number) {
+      in.damaged("a stage has two weights of one column");
+    }
+  }
 }
 
 }  // namespace
@@ -163,6 +172,7 @@ ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
   model->kind_of_output = static_cast<OutputKind>(output);
   model->names = in.texts();
   if (model->names.empty()) in.damaged("it has no outputs");
+  if (model->kind_of_output == OutputKind::value && model->names.size() > 1) in.damaged("it has two values");
   input.names = in.texts();
   if (!input.names.empty() && std::ssize(input.names) != input.columns) {
     in.damaged("it names another number of columns than it has");
@@ -173,8 +183,11 @@ ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
   model->increments = in.u8() != 0;
   const std::uint64_t stages = in.u64();
   const Index columns = first_columns(model->features).back();
+  require_memory(8.0 * static_cast<double>(columns) * static_cast<double>(model->names.size() + 1),
+                 fmt::format("a model of {} features and {} outputs", columns, model->names.size()));
+  std::vector<Index> seen(static_cast<std::size_t>(columns), 0);
   for (std::uint64_t s = 0; s < stages; ++s) {
-    read_stage(in, model->stages.emplace_back(), columns, model->names.size());
+    read_stage(in, model->stages.emplace_back(), static_cast<Index>(s) + 1, seen, model->names.size());
   }
   if (model->stages.empty()) in.damaged("it has no weights");
   model->stage = in.index(0, static_cast<Index>(model->stages.size()) - 1);

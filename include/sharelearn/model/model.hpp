@@ -87,5 +87,7 @@ void save_model(const Model& model, const std::string& path);
 /// Checks every length, every index and the checksum before use. Throws InputError naming the file and the
 /// fault.
 ModelPtr load_model(const std::string& path);
+/// The same for the bytes of such a file; `path` names them in messages.
+ModelPtr read_model(std::string_view bytes, const std::string& path);
 
 }  // namespace sharelearn
