@@ -85,9 +85,20 @@ std::int64_t parse_size(std::string text) {
 
 }  // namespace
 
+void print_text(std::FILE* to, std::string_view text) noexcept {
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x20 && c != 0x7F;
+    if (plain || c == '\n' || c == '\t') {
+      std::fputc(c, to);
+    } else {
+      std::fprintf(to, "\\x%02X", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+}
+
 void say(std::string_view text) noexcept {
-  std::fputs("sharelearn: ", stderr);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  print_text(stderr, "sharelearn: ");
+  print_text(stderr, text);
   std::fputc('\n', stderr);
 }
 

@@ -48,6 +48,8 @@ inline constexpr const char* kDataSection = "Data";
 /// Prints "sharelearn: TEXT" to standard error. Never throws and never allocates: a message that nobody can
 /// read must not cost the model.
 void say(std::string_view text) noexcept;
+/// Prints text that may come from a file: of its control characters only line ends and tabs reach a terminal.
+void print_text(std::FILE* to, std::string_view text) noexcept;
 
 /// Options of how data is read, the same for every command.
 struct DataOptions {

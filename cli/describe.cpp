@@ -41,12 +41,12 @@ class DescribeCommand : public Command {
       fmt::print("{}\n", json_text(all, 1));
       return 0;
     }
-    fmt::print("method {}\n", model->metadata.value("method", "unknown"));
+    std::string text = fmt::format("method {}\n", model->metadata.value("method", "unknown"));
     if (model->metadata.contains("summary")) {
       for (const auto& [key, value] : model->metadata["summary"].items())
-        fmt::print("{} {}\n", key, value.dump());
+        text += fmt::format("{} {}\n", key, json_text(value));
     }
-    fmt::print("{}", model->describe());
+    print_text(stdout, text + model->describe());
     if (bounds_) print_bounds(*model);
     return 0;
   }

@@ -43,13 +43,13 @@ void print_confusion(const nlohmann::json& report) {
   std::size_t width = 5;
   for (const std::string& name : classes) width = std::max(width, name.size() + 1);
   fmt::print("\nconfusion (rows: truth, columns: prediction)\n{:>{}}", "", width);
-  for (const std::string& name : classes) fmt::print("{:>{}}", name, width);
+  for (const std::string& name : classes) print_text(stdout, fmt::format("{:>{}}", name, width));
   fmt::print("\n");
   for (std::size_t row = 0; row < counts.size(); ++row) {
     const bool other = row == classes.size();
     if (other && std::all_of(counts[row].begin(), counts[row].end(), [](double n) { return n == 0; }))
       continue;
-    fmt::print("{:>{}}", other ? "other" : classes[row], width);
+    print_text(stdout, fmt::format("{:>{}}", other ? "other" : classes[row], width));
     for (const double n : counts[row]) {
       const int digits = n == std::floor(n) ? 0 : 1;
       fmt::print("{:>{}}", n == 0 ? "." : fmt::format("{:.{}f}", n, digits), width);
@@ -81,7 +81,7 @@ void print(const nlohmann::json& report) {
         std::pair("unknown_tasks", "tasks the model does not know, left out of the figures:")}) {
     if (!report.contains(key)) continue;
     fmt::print("{}", text);
-    for (const auto& name : report[key]) fmt::print(" {}", name.get<std::string>());
+    for (const auto& name : report[key]) print_text(stdout, " " + name.get<std::string>());
     fmt::print("\n");
   }
   if (report.contains("confusion")) print_confusion(report);

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 
 #include "command.hpp"
 #include "help.hpp"
@@ -95,6 +97,9 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     sharelearn::cli::say("out of memory");
     return 1;
+  } catch (const std::length_error&) {  // more than any machine has
+    sharelearn::cli::say("out of memory");
+    return 1;
   } catch (const std::exception& error) {
     sharelearn::cli::say(sharelearn::cli::with_flags(error.what()));
     return 1;
@@ -102,10 +107,17 @@ int run(int argc, char** argv) {
   return 1;
 }
 
+/// The JSON library allocates in a destructor, where an exception ends the program.
+[[noreturn]] void end_starved() {
+  sharelearn::cli::say("out of memory");
+  std::_Exit(1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  std::set_terminate(end_starved);
   try {
     return after_output(run(argc, argv));
   } catch (...) {  // only the words of another error can fail here

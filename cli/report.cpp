@@ -76,7 +76,7 @@ void print_choices(const nlohmann::json& report) {
 void print_unknown_tasks(const nlohmann::json& report) {
   if (!report.contains("unknown_tasks")) return;
   fmt::print("tasks of the test data that were not learned, left out of the figures:");
-  for (const auto& name : report["unknown_tasks"]) fmt::print(" {}", name.get<std::string>());
+  for (const auto& name : report["unknown_tasks"]) print_text(stdout, " " + name.get<std::string>());
   fmt::print("\n");
 }
 

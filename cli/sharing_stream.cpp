@@ -68,10 +68,8 @@ void SharingStream::finish(const std::string& source, Index lines) {
   const bool nothing = online_.model().examples == examples_before_ && !options_.follow && lines_before_ == 0;
   if (monitor_.cancelled()) {
     if (nothing) throw Failure("interrupted before the first example was learned");
-    fmt::print(
-        stderr,
-        "sharelearn: interrupted after line {}; the model keeps what it has learned from these lines\n",
-        online_.position());
+    say(fmt::format("interrupted after line {}; the model keeps what it has learned from these lines",
+                    online_.position()));
   } else if (options_.skip && lines < lines_before_) {
     throw InputError(fmt::format(
         "{}: has {} lines, but {} covers {}; give the input from its beginning, or --no-skip if it continues",

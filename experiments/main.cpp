@@ -88,10 +88,10 @@ int main(int argc, char** argv) {
   try {
     return sharelearn::reproduce::main_checked(argc, argv);
   } catch (const sharelearn::InputError& error) {
-    fmt::print(stderr, "sharelearn-reproduce: {}\n", error.what());
+    std::fprintf(stderr, "sharelearn-reproduce: %s\n", error.what());
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "sharelearn-reproduce: {}\n", error.what());
+    std::fprintf(stderr, "sharelearn-reproduce: %s\n", error.what());
     return 1;
   }
 }

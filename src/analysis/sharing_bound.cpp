@@ -12,14 +12,15 @@
 namespace sharelearn {
 namespace {
 
-double squared(const std::vector<double>& v) {
+double squared(const Competitor::Vector& v) {
   double sum = 0;
-  for (const double a : v) sum += a * a;
+  for (const auto& [i, a] : v) sum += a * a;
   return sum;
 }
 
-double entry(const std::vector<double>& v, std::size_t i) {
-  return i < v.size() ? v[i] : 0;
+double entry(const Competitor::Vector& v, Index i) {
+  const auto found = v.find(i);
+  return found == v.end() ? 0 : found->second;
 }
 
 /// Coordinates at which phi is evaluated: those of the example, or all if phi of 0 is not 0.
@@ -60,11 +61,9 @@ Competitor parse_competitor(std::string_view text, const std::string& source) {
     }
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.blank) continue;
-    std::vector<double> u;
+    Competitor::Vector u;
     for (std::size_t e = 0; e < line.features.index.size(); ++e) {
-      const auto i = static_cast<std::size_t>(line.features.index[e]);
-      if (u.size() <= i) u.resize(i + 1, 0);
-      u[i] = static_cast<double>(line.features.value[e]);
+      u[line.features.index[e]] = static_cast<double>(line.features.value[e]);
     }
     if (line.label == "*") {
       competitor.common = std::move(u);
@@ -82,9 +81,8 @@ std::vector<double> BoundMeter::scores(const SharingModel& model, const ExampleV
   std::vector<double> scores, phi(where.size());
   for (Index r = 0; r < model.class_count(); ++r) {
     std::vector<double> weight(where.size(), 0);  // sum of u over the shared sets of r
-    const auto add = [&](const std::vector<double>& u) {
-      for (std::size_t i = 0; i < where.size(); ++i)
-        weight[i] += entry(u, static_cast<std::size_t>(where[i].first));
+    const auto add = [&](const Competitor::Vector& u) {
+      for (std::size_t i = 0; i < where.size(); ++i) weight[i] += entry(u, where[i].first);
     };
     if (model.sets.common()) add(competitor_.common);
     for (const std::uint32_t g : model.sets.groups_of(r)) {

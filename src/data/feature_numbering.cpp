@@ -78,11 +78,21 @@ FeatureNumbering FeatureNumbering::read(ByteReader& in) {
   const std::uint8_t bits = in.u8();
   if (bits > 30) in.damaged("hash bits above 30");
   FeatureNumbering ids(by_name, bits, in.u8() != 0);
-  for (const std::string& name : in.texts()) ids.of_name(name);
-  for (const Index index : in.indices(kDirect, std::numeric_limits<Index>::max())) {
-    ids.of_index(static_cast<std::uint64_t>(index));
+  const std::vector<std::string> names = in.texts();
+  const std::vector<Index> large = in.indices(kDirect, std::numeric_limits<Index>::max());
+  for (const std::string& name : names) ids.of_name(name);
+  for (const Index index : large) ids.of_index(static_cast<std::uint64_t>(index));
+  // Hashed features and those of the other kind are not stored, and each of the rest is stored once.
+  if (ids.names_.size() != names.size() || ids.large_.size() != large.size() ||
+      !(by_name ? large.empty() : names.empty())) {
+    in.damaged("its numbering of features contradicts itself");
   }
   return ids;
+}
+
+std::uint64_t FeatureNumbering::end() const {
+  if (hash_bits_ > 0) return (std::uint64_t{1} << hash_bits_) + (bias_ ? 1 : 0);
+  return by_name_ ? names_.size() + (bias_ ? 1 : 0) : kDirect + 1 + large_.size();
 }
 
 }  // namespace sharelearn

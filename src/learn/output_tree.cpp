@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
+#include <queue>
 #include <set>
 #include <sstream>
+#include <unordered_map>
 
 #include "data/to_size.hpp"
 #include "generate/task_tree.hpp"
@@ -51,6 +54,19 @@ std::vector<NodeLine> parse_lines(const std::string& text) {
     lines.push_back(std::move(node));
   }
   return lines;
+}
+
+/// Lines left over are a circle or name unknown nodes.
+void check_complete(const std::vector<NodeLine>& lines, const std::vector<std::size_t>& missing,
+                    const std::map<std::string, Index>& number) {
+  const auto left = std::find_if(missing.begin(), missing.end(), [](std::size_t count) { return count > 0; });
+  if (left == missing.end()) return;
+  const NodeLine& node = lines[to_size(left - missing.begin())];
+  const auto child = std::find_if(node.children.begin(), node.children.end(),
+                                  [&](const std::string& c) { return !number.contains(c); });
+  throw error_in(node.line,
+                 fmt::format("the child '{}' of '{}' is neither an output nor a node without circles", *child,
+                             node.name));
 }
 
 /// sum over columns of products of signatures, k x k, from the signatures of one column at a time.
@@ -127,34 +143,39 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
       if (nodes.count(child) == 0) child = canonical_label(child);
     }
   }
-  // A node gets its number once all its children have one; lines left over are a circle or name unknown
-  // nodes.
-  while (!lines.empty()) {
-    const auto ready = std::find_if(lines.begin(), lines.end(), [&](const NodeLine& node) {
-      return std::all_of(node.children.begin(), node.children.end(),
-                         [&](const auto& c) { return number.count(c); });
-    });
-    if (ready == lines.end()) {
-      const NodeLine& node = lines.front();
-      const auto child = std::find_if(node.children.begin(), node.children.end(),
-                                      [&](const auto& c) { return number.count(c) == 0; });
-      throw error_in(node.line,
-                     fmt::format("the child '{}' of '{}' is neither an output nor a node without circles",
-                                 *child, node.name));
+  // A node gets its number once all its children have one, in the order of the lines among those that are
+  // ready. O(n log n) for n names in all.
+  std::vector<std::size_t> missing(lines.size(), 0);                  // children without a number
+  std::unordered_map<std::string, std::vector<std::size_t>> waiting;  // lines that wait for a child
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t l = 0; l < lines.size(); ++l) {
+    for (const std::string& child : lines[l].children) {
+      if (number.contains(child)) continue;
+      ++missing[l];
+      waiting[child].push_back(l);
     }
+    if (missing[l] == 0) ready.push(l);
+  }
+  while (!ready.empty()) {
+    const NodeLine& line = lines[ready.top()];
+    ready.pop();
     const auto node = static_cast<Index>(tree.parent.size());
-    if (!number.emplace(ready->name, node).second) {
-      throw error_in(ready->line, fmt::format("'{}' is defined twice", ready->name));
+    if (!number.emplace(line.name, node).second) {
+      throw error_in(line.line, fmt::format("'{}' is defined twice", line.name));
     }
-    for (const std::string& child : ready->children) {
+    for (const std::string& child : line.children) {
       Index& parent = tree.parent[to_size(number[child])];
-      if (parent >= 0) throw error_in(ready->line, fmt::format("'{}' has two parents", child));
+      if (parent >= 0) throw error_in(line.line, fmt::format("'{}' has two parents", child));
       parent = node;
     }
     tree.parent.push_back(-1);
-    tree.height.push_back(ready->height);
-    lines.erase(ready);
+    tree.height.push_back(line.height);
+    const std::vector<std::size_t> waited = std::move(waiting[line.name]);
+    for (const std::size_t l : waited) {
+      if (--missing[l] == 0) ready.push(l);
+    }
   }
+  check_complete(lines, missing, number);
   return tree;
 }
 

@@ -17,6 +17,9 @@ namespace {
 /// Stands in `listed_` for a class that has a set of its own.
 constexpr std::uint32_t kOwn = std::numeric_limits<std::uint32_t>::max();
 
+/// Deeper prefixes of a path are not made sets: their text would grow with the square of its length.
+constexpr int kDeepest = 256;
+
 constexpr std::array<std::pair<std::string_view, Hypotheses>, 6> kNames{{{"multi", Hypotheses::multi},
                                                                          {"single", Hypotheses::single},
                                                                          {"hybrid", Hypotheses::hybrid},
@@ -155,7 +158,8 @@ void ClassSets::add_class(std::string_view name) {
 // path is itself the prefix of others is in their group, too, whichever came first.
 void ClassSets::add_prefixes(const std::string& name, std::uint32_t cls) {
   class_of_path_[name] = cls;
-  for (std::size_t slash = name.find('/', 1); slash < name.size(); slash = name.find('/', slash + 1)) {
+  std::size_t slash = name.find('/', 1);
+  for (int depth = 0; depth < kDeepest && slash < name.size(); ++depth, slash = name.find('/', slash + 1)) {
     const std::string prefix = name.substr(0, slash);
     const auto [at, fresh] = group_of_path_.try_emplace(prefix, static_cast<Index>(groups_.size()));
     if (fresh) {
@@ -232,6 +236,26 @@ void ClassSets::write(ByteWriter& out) const {
   }
 }
 
+bool ClassSets::holds_exactly(const std::vector<std::string>& names) const {
+  ClassSets again(kind_);
+  if (kind_ == Hypotheses::learned) {  // classes move between its groups
+    return !groups_.empty() && std::ssize(groups_) <= classes() + 1 && !common_ && own_for_all_ &&
+           listed_.empty() && class_of_path_.empty() && std::ssize(names) == classes() &&
+           std::find(own_.begin(), own_.end(), 0) == own_.end();
+  }
+  if (kind_ == Hypotheses::sets) {
+    again.common_ = common_;
+    again.own_for_all_ = own_for_all_;
+    again.listed_ = listed_;
+    for (const ClassGroup& group : groups_) again.groups_.push_back({group.name, {}});
+  }
+  for (const std::string& name : names) again.add_class(name);
+  return again.common_ == common_ && again.own_for_all_ == own_for_all_ && again.own_ == own_ &&
+         again.groups_of_ == groups_of_ && again.listed_ == listed_ &&
+         again.class_of_path_ == class_of_path_ && again.group_of_path_ == group_of_path_ &&
+         std::ranges::equal(again.groups_, groups_, {}, &ClassGroup::name, &ClassGroup::name);
+}
+
 ClassSets ClassSets::read(ByteReader& in) {
   ClassSets sets(read_kind(in));
   sets.common_ = in.u8() != 0;
@@ -243,8 +267,14 @@ ClassSets ClassSets::read(ByteReader& in) {
   const Index groups = in.index(0, kOwn - 1);
   sets.groups_.clear();
   for (Index g = 0; g < groups; ++g) {
-    sets.groups_.push_back({in.text(), {}});
-    for (const Index cls : in.indices(0, classes - 1)) sets.join(g, static_cast<std::uint32_t>(cls));
+    ClassGroup& group = sets.groups_.emplace_back(in.text(), std::vector<std::uint32_t>());
+    for (const Index cls : in.indices(0, classes - 1)) {
+      const auto member = static_cast<std::uint32_t>(cls);
+      if (!group.members.empty() && group.members.back() >= member)
+        in.damaged("a set's classes do not ascend");
+      group.members.push_back(member);
+      sets.groups_of_[member].push_back(static_cast<std::uint32_t>(g));
+    }
     if (sets.kind_ == Hypotheses::hierarchy) sets.group_of_path_[sets.groups_.back().name] = g;
   }
   const Index listed = in.index(0, kOwn);

@@ -1,6 +1,7 @@
 #include "sharelearn/model/class_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <span>
@@ -113,7 +114,11 @@ void ClassTable::write(ByteWriter& out) const {
 ClassTable ClassTable::read(ByteReader& in, Index limit) {
   ClassTable table;
   table.capacity_ = in.index(8, Index{1} << 31);
-  if (table.capacity_ % 8 != 0 || table.capacity_ < limit) in.damaged("a table has the wrong width");
+  Index widest = 8;
+  while (widest < limit) widest *= 2;
+  if (!std::has_single_bit(static_cast<std::uint64_t>(table.capacity_)) || table.capacity_ > widest) {
+    in.damaged("a table has the wrong width");
+  }
   const Index features = in.index(0, std::numeric_limits<std::uint32_t>::max());
   for (Index f = 0; f < features; ++f) {
     Row row;
@@ -132,12 +137,14 @@ ClassTable ClassTable::read(ByteReader& in, Index limit) {
     for (std::size_t e = 0; e < values.size(); ++e) {
       row.data[e] = values[e];
       row.classes()[e] = in.u32();
-      if (row.classes()[e] >= limit || (e > 0 && row.classes()[e] <= row.classes()[e - 1])) {
+      if (row.classes()[e] >= std::min(limit, table.capacity_) ||
+          (e > 0 && row.classes()[e] <= row.classes()[e - 1])) {
         in.damaged("classes of a row do not ascend");
       }
     }
     table.rows_.push_back(std::move(row));
   }
+  table.grow_classes(limit);  // sets that no weight was ever given have no room in it yet
   return table;
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <unordered_set>
 
 #include "model/early_section.hpp"
 #include "sharelearn/model/linear_model.hpp"
@@ -73,6 +74,75 @@ Link read_link(ByteReader& in) {
   const std::uint8_t link = in.u8();
   if (link > static_cast<std::uint8_t>(Link::logistic_of_twice)) in.damaged("its link is unknown");
   return static_cast<Link>(link);
+}
+
+/// Levels of nesting in a JSON text; brackets in strings do not count.
+int depth_of(std::string_view text) {
+  int depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (quoted) continue;
+    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
+    if (c == '}' || c == ']') --depth;
+  }
+  return deepest;
+}
+
+/// What the program reads in a description must have its type; the rest is only shown.
+bool has_right_types(const nlohmann::json& metadata) {
+  const auto fits = [](const nlohmann::json& in, const char* key,
+                       bool (nlohmann::json::*is)()
+                           const noexcept) { return !in.contains(key) || (in[key].*is)(); };
+  using Json = nlohmann::json;
+  if (!metadata.is_object() || !fits(metadata, "method", &Json::is_string)) return false;
+  for (const char* part : {"options", "data", "summary", "task_labels"}) {
+    if (!fits(metadata, part, &Json::is_object)) return false;
+  }
+  const Json none = Json::object();
+  const Json& data = metadata.contains("data") ? metadata["data"] : none;
+  const Json& summary = metadata.contains("summary") ? metadata["summary"] : none;
+  return fits(data, "m", &Json::is_number) && fits(data, "d", &Json::is_number) &&
+         fits(summary, "candidates", &Json::is_number) && fits(summary, "train_error", &Json::is_number);
+}
+
+// A description is copied and printed by recursion, and takes up to 30 times the memory of its text.
+constexpr int kDeepestMetadata = 200;
+constexpr std::size_t kLongestMetadata = std::size_t{32} << 20;
+
+nlohmann::json read_metadata(ByteReader& in) {
+  const std::string text = in.text();
+  if (text.size() > kLongestMetadata || depth_of(text) > kDeepestMetadata) {
+    in.damaged("its description is too long or nested too deeply");
+  }
+  nlohmann::json metadata = nlohmann::json::parse(text, nullptr, false);
+  if (metadata.is_discarded()) in.damaged("its description is not valid JSON");
+  if (!has_right_types(metadata)) in.damaged("its description has an entry of the wrong type");
+  return metadata;
+}
+
+bool fits(Link link, OutputKind outputs) {
+  switch (link) {
+    case Link::none:
+      return true;
+    case Link::identity:
+      return outputs == OutputKind::value;
+    case Link::logistic:
+    case Link::logistic_of_twice:
+      return outputs == OutputKind::tasks;
+    default:
+      return outputs == OutputKind::classes;
+  }
+}
+
+/// What holds for a model of any kind.
+void check_whole(const Model& model, const ByteReader& in) {
+  if (!fits(model.link(), model.outputs_are())) in.damaged("its link does not fit its outputs");
+  const std::vector<std::string>& names = model.output_names();
+  const std::unordered_set<std::string_view> distinct(names.begin(), names.end());
+  if (distinct.size() != names.size()) in.damaged("two of its outputs have one name");
 }
 
 /// Files of older versions have no task labels. Then each data set is interpreted by its own labels.
@@ -140,7 +210,12 @@ std::string model_bytes(const Model& model) {
     metadata["task_labels"] = {{"negative", model.task_labels.negative},
                                {"positive", model.task_labels.positive}};
   }
-  out.text(json_text(metadata));
+  const std::string description = json_text(metadata);
+  if (description.size() > kLongestMetadata || depth_of(description) > kDeepestMetadata) {
+    throw Failure(
+        fmt::format("{}: the model's description is too long or nested too deeply to be saved", path));
+  }
+  out.text(description);
   out.text(model.payload());
   out.floats(model.preprocessing.means);
   out.u8(static_cast<std::uint8_t>(model.link()));
@@ -182,8 +257,7 @@ ModelPtr model_from_bytes(std::string_view bytes, const std::string& path) {
                                  version, kWithSections));
   }
   const std::string kind = in.text();
-  const auto metadata = nlohmann::json::parse(in.text(), nullptr, false);
-  if (metadata.is_discarded()) in.damaged("its description is not valid JSON");
+  const nlohmann::json metadata = read_metadata(in);
   const std::string payload = in.text();
   std::vector<float> means;
   if (version >= kWithMeans) means = in.floats();
@@ -209,6 +283,7 @@ ModelPtr model_from_bytes(std::string_view bytes, const std::string& path) {
     model->preprocessing.means = std::move(means);
     model->set_link(link ? *link : link_in(metadata, *model));
     for (const auto& [name, content] : sections) apply_section(*model, name, content, path);
+    check_whole(*model, in);
     return model;
   }
   throw InputError(fmt::format("{}: holds a model of the unknown kind '{}'", path, kind));

@@ -63,7 +63,11 @@ std::vector<Increment> increments_of(const LinearModel& model, Index columns) {
   std::vector<Increment> out;
   for (const Stage& stage : model.stages) {
     Increment& level = out.emplace_back(std::vector<double>(to_size(columns * outputs), 0.0), stage.bias);
+    level.bias.resize(to_size(outputs), 0.0);
     for (std::size_t a = 0; a < stage.columns.size(); ++a) {
+      if (column_of[to_size(stage.columns[a])] >= columns) {
+        throw InputError("the model has weights of features that a cascade does not have");
+      }
       std::copy_n(stage.weights.begin() + static_cast<Index>(a) * outputs, outputs,
                   level.weights.begin() + column_of[to_size(stage.columns[a])] * outputs);
     }

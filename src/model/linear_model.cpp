@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/kernels.hpp"
 #include "model/patch_predictor.hpp"
 #include "model/stage_bytes.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -59,6 +61,12 @@ void read_stage(ByteReader& in, Stage& stage, Index columns, std::size_t outputs
     in.damaged("a stage has the wrong number of weights");
   if (!stage.bias.empty() && stage.bias.size() != outputs)
     in.damaged("a stage has the wrong number of biases");
+  if (std::ranges::adjacent_find(stage.columns, std::ranges::greater_equal{}) != stage.columns.end()) {
+    std::vector<Index> sorted = stage.columns;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end())
+      in.damaged("a stage has two weights of one column");
+  }
 }
 
 std::vector<Index> LinearModel::first_columns() const {
@@ -188,6 +196,8 @@ ModelPtr LinearModel::read(std::string_view payload, const std::string& path) {
   model->increments = in.u8() != 0;
   const std::uint64_t stages = in.u64();
   const Index columns = model->first_columns().back();
+  require_memory(8.0 * static_cast<double>(columns) * static_cast<double>(model->names.size() + 1),
+                 fmt::format("a model of {} features and {} outputs", columns, model->names.size()));
   for (std::uint64_t s = 0; s < stages; ++s) {
     read_stage(in, model->stages.emplace_back(), columns, model->names.size());
   }

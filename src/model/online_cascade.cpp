@@ -10,6 +10,7 @@
 #include "kernels/soft_rows.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 
@@ -152,7 +153,7 @@ void OnlineCascade::write(ByteWriter& out) const {
   }
 }
 
-OnlineCascade OnlineCascade::read(ByteReader& in) {
+OnlineCascade OnlineCascade::read(ByteReader& in, Index names) {
   OnlineCascadeOptions options;
   const std::uint8_t loss = in.u8();
   if (loss > static_cast<std::uint8_t>(JointLoss::multitask_logistic)) in.damaged("its loss is unknown");
@@ -162,6 +163,7 @@ OnlineCascade OnlineCascade::read(ByteReader& in) {
   options.gamma = in.f64();
   constexpr Index kMost = Index{1} << 40;
   const Index outputs = in.index(1, kMost), columns = in.index(0, kMost);
+  if (outputs != names || (is_multiclass(options.loss) && outputs < 2)) in.damaged("its names do not fit");
   const Index steps = in.index(0, kMost), examples = in.index(0, kMost), mistakes = in.index(0, kMost),
               predictions = in.index(0, kMost);
   options.mix = in.doubles();
@@ -169,10 +171,13 @@ OnlineCascade OnlineCascade::read(ByteReader& in) {
   if (!(options.gamma > 0) || options.mix.empty() || options.mix.size() != options.phi.size()) {
     in.damaged("its levels do not fit");
   }
-  const std::size_t levels = options.mix.size();
-  if (static_cast<double>(outputs) * static_cast<double>(columns) * static_cast<double>(levels) > 1e12) {
-    in.damaged("its sizes are out of range");
+  for (std::size_t l = 0; l < options.mix.size(); ++l) {
+    if (options.mix[l] < 0 || options.mix[l] > 1 || options.phi[l] < 0) in.damaged("its levels do not fit");
   }
+  // Columns without weights are not in the file, so that its size says nothing of theirs.
+  require_memory((static_cast<double>(outputs) + 8) * static_cast<double>(columns) *
+                     static_cast<double>(options.mix.size()) * sizeof(double),
+                 fmt::format("an online cascade of {} columns", columns));
   OnlineCascade cascade(std::move(options), outputs, columns, own_rows);
   cascade.progress.steps = steps, cascade.progress.examples = examples;
   cascade.progress.mistakes = mistakes, cascade.progress.predictions = predictions;
@@ -181,6 +186,11 @@ OnlineCascade OnlineCascade::read(ByteReader& in) {
     level.known = in.doubles();
     const auto used = in.indices(0, columns - 1);
     const auto squares = in.doubles();
+    const auto below_zero = [](double v) { return v < 0; };
+    if (!std::ranges::is_sorted(used, std::ranges::less_equal{}) ||
+        std::ranges::any_of(squares, below_zero) || std::ranges::any_of(level.known, below_zero)) {
+      in.damaged("a level's columns do not ascend, or a square is negative");
+    }
     if (static_cast<Index>(level.bias.size()) != outputs || squares.size() != used.size() ||
         (!level.known.empty() && static_cast<Index>(level.known.size()) != columns)) {
       in.damaged("a level's size does not fit");

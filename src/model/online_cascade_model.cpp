@@ -96,10 +96,9 @@ ModelPtr OnlineCascadeModel::read(std::string_view payload, const std::string& p
   const auto names = in.texts();
   const auto inputs = in.texts();
   Scaling scaling = read_scaling(in, -1);
-  auto model = std::make_shared<OnlineCascadeModel>(OnlineCascade::read(in));
+  auto model = std::make_shared<OnlineCascadeModel>(OnlineCascade::read(in, std::ssize(names)));
   in.expect_end();
   const auto columns = static_cast<std::size_t>(model->cascade.columns());
-  if (static_cast<Index>(names.size()) != model->cascade.outputs()) in.damaged("its names do not fit");
   if (!inputs.empty() && inputs.size() != columns) in.damaged("its column names do not fit");
   if (!scaling.factor.empty() && scaling.factor.size() != columns) {
     in.damaged("its scaling does not fit its columns");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
@@ -10,6 +11,7 @@ namespace {
 
 /// Gives x exactly `count` columns: surplus columns are dropped, missing columns are zero.
 void fit_width(SparseMatrix& x, Index count) {
+  require_memory(16.0 * static_cast<double>(count), fmt::format("data with the model's {} columns", count));
   x.start.resize(static_cast<std::size_t>(count) + 1, x.start.back());
   x.cols = count;
   x.row.resize(static_cast<std::size_t>(x.start.back()));

@@ -192,12 +192,36 @@ ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
   model->read_columns(in);
   in.expect_end();
   model->bound_features();
+  model->check(in);
   model->check_supports(in);
   return model;
 }
 
+// What the parts of a file say of each other. Scoring and learning rely on it and do not check again.
+void SharingModel::check(const ByteReader& in) const {
+  if (options.hypotheses != sets.kind() || !sets.holds_exactly(classes)) {
+    in.damaged("its class sets do not fit its classes");
+  }
+  const Kernel& kernel = options.kernel;
+  if ((kernel.kind == KernelKind::gaussian && !(kernel.sigma > 0)) || !(options.aggressiveness > 0)) {
+    in.damaged("an option is out of bounds");
+  }
+  const Index most = std::max({sums.features(), weights.own.features(), weights.group.features(),
+                               weighted.own.features(), weighted.group.features(), std::ssize(weights.common),
+                               std::ssize(weighted.common), plain.dims(), centred.dims()});
+  if (static_cast<std::uint64_t>(most) > features.end()) in.damaged("it has weights of unknown features");
+  if (std::max({mistakes, first_occurrences, updates}) > examples) in.damaged("its counts do not fit");
+  const Preprocessing& input = preprocessing;
+  if (!input.scaling.is_identity() && input.columns > 0 &&
+      std::ssize(input.scaling.factor) != input.columns) {
+    in.damaged("its scaling does not fit its columns");
+  }
+}
+
 void SharingModel::read_classes(ByteReader& in) {
-  for (const std::string& name : in.texts()) add_class(name);
+  const std::vector<std::string> names = in.texts();
+  for (const std::string& name : names) add_class(name);
+  if (class_of_name_.size() != names.size()) in.damaged("two of its classes have one name");
   sets = ClassSets::read(in);
   const std::vector<double> counts = in.doubles(), divisors = in.doubles();
   if (sets.classes() != class_count() || counts.size() != divisors.size() ||
@@ -205,7 +229,7 @@ void SharingModel::read_classes(ByteReader& in) {
     in.damaged("its lists of classes differ in length");
   }
   for (std::size_t r = 0; r < counts.size(); ++r) {
-    if (!(divisors[r] > 0)) in.damaged("a class has no examples");
+    if (!(divisors[r] > 0) || counts[r] < 0) in.damaged("a class has no examples");
     examples_of[r] = counts[r];
     divisor[r] = divisors[r];
     inverse[r] = 1 / divisors[r];
@@ -253,9 +277,17 @@ void SharingModel::bound_features() {
 
 void SharingModel::check_supports(const ByteReader& in) const {
   const auto kept = static_cast<Index>(supports.size());
-  const bool complete = plain.size() == (keeps_plain_supports() ? kept : 0) &&
+  const bool complete = (uses_kernel() || kept == 0) && plain.size() == (keeps_plain_supports() ? kept : 0) &&
                         centred.size() == (keeps_centred_supports() ? 2 * kept : 0);
-  if (!complete || next_slot > kept) in.damaged("its supports are incomplete");
+  const bool full = options.budget > 0 && kept == options.budget;
+  if (!complete || next_slot >= (full ? kept : 1) || (options.budget > 0 && kept > options.budget)) {
+    in.damaged("its supports are incomplete");
+  }
+  for (const SupportEntry& support : supports) {
+    if (!(support.born >= 0) || support.born > static_cast<double>(examples)) {
+      in.damaged("a support is younger than the model");
+    }
+  }
   if (std::max(plain.dims(), centred.dims()) > feature_count) in.damaged("its supports are too long");
 }
 

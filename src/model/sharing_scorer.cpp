@@ -10,6 +10,7 @@
 #include "kernels/class_rows.hpp"
 #include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -230,6 +231,9 @@ void SharingScorer::add_own_kernel(const SharingModel& model, const std::vector<
 void SharingScorer::add_shared_kernel(const SharingModel& model, const std::vector<double>& step) {
   const auto dims = static_cast<Index>(dense_.size());
   const Index classes = model.class_count();
+  const auto numbers = static_cast<double>(dims) * static_cast<double>(classes);
+  if (numbers > 1e6)
+    require_memory(8 * numbers, fmt::format("a kernel of {} features and {} classes", dims, classes));
   centred_.resize(static_cast<std::size_t>(dims * classes));
   std::vector<const double*> z;
   for (Index r = 0; r < classes; ++r) {

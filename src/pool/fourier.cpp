@@ -9,6 +9,7 @@
 
 #include "kernels/panel_products.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
@@ -81,6 +82,9 @@ nlohmann::json FourierFeature::describe(const std::vector<std::string>&) const {
 
 formula::Formula FourierFeature::formula() const {
   using formula::make;
+  // Numbers, their JSON and a copy of it.
+  require_memory(80.0 * static_cast<double>(inputs_) * static_cast<double>(count_),
+                 fmt::format("the formula of {} random Fourier features of {} columns", count_, inputs_));
   formula::Projection projection{.of = make(formula::AllColumns{inputs_})};
   projection.directions.assign(static_cast<std::size_t>(count_), {});
   for (Index j = 0; j < inputs_; ++j) {
@@ -109,6 +113,11 @@ FeaturePtr FourierFeature::read(ByteReader& in, Index columns) {
   const Index count = in.index(1, Index{1} << 24);
   const double sigma = in.f64();
   if (!(sigma > 0)) in.damaged("the width of its Fourier features is not positive");
+  // The file holds only the seed of the frequencies.
+  require_memory(
+      8.0 * static_cast<double>(inputs) +
+          16.0 * static_cast<double>(std::min(inputs, kColumnsAtOnce)) * static_cast<double>(count),
+      fmt::format("{} random Fourier features of {} columns", count, inputs));
   return std::make_shared<FourierFeature>(inputs, count, sigma, in.u64());
 }
 

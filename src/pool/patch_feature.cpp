@@ -128,11 +128,14 @@ FeaturePtr PatchFeature::read(ByteReader& in, Index columns) {
   Parts parts;
   parts.frame.shape.height = in.index(1, columns);
   parts.frame.shape.width = in.index(1, columns);
-  if (parts.frame.shape.pixels() != columns)
+  if (columns % parts.frame.shape.height != 0 ||
+      parts.frame.shape.width != columns / parts.frame.shape.height) {
     in.damaged("an image template does not fit the number of columns");
+  }
   parts.frame.range = {in.f32(), in.f32()};
   parts.frame.epsilon = in.f64();
-  if (!(parts.frame.range.high > parts.frame.range.low) || parts.frame.epsilon < 0) {
+  if (!(parts.frame.range.high > parts.frame.range.low) ||
+      !std::isfinite(parts.frame.range.high - parts.frame.range.low) || parts.frame.epsilon < 0) {
     in.damaged("an image template has no range of grey values");
   }
   const Index side = std::min(parts.frame.shape.height, parts.frame.shape.width);

@@ -85,12 +85,14 @@ bool fill_nameless(OpenFile& temporary, const fs::path& folder, std::string_view
   fill(temporary.file, content, path);
   const std::string nameless = fmt::format("/proc/self/fd/{}", temporary.file);
   for (int number = 0;; ++number) {
-    const std::string name = folder / fmt::format(".sharelearn-{}-{}", ::getpid(), number);
-    if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary.name = name;
+    // The name is kept before it is given: afterwards nothing may fail.
+    temporary.name = folder / fmt::format(".sharelearn-{}-{}", ::getpid(), number);
+    if (::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, temporary.name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       return true;
     }
-    if (errno != EEXIST) break;
+    const int error = errno;
+    temporary.name.clear();
+    if (error != EEXIST) break;
   }
   ::close(std::exchange(temporary.file, -1));
   return false;
@@ -101,7 +103,7 @@ void fill_named(OpenFile& temporary, const fs::path& folder, std::string_view co
   std::string name = folder / ".sharelearn-XXXXXX";
   temporary.file = ::mkostemp(name.data(), O_CLOEXEC);
   if (temporary.file < 0) fail(path, "create it", errno);
-  temporary.name = name;
+  temporary.name = std::move(name);
   fill(temporary.file, content, path);
 }
 

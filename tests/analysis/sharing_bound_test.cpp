@@ -92,5 +92,11 @@ TEST(SharingBound, a_bad_competitor_is_refused_with_its_line) {
   EXPECT_THROW(parse_competitor("a 1:x\n", "u"), InputError);
 }
 
+TEST(SharingBound, the_index_of_a_competitors_weight_costs_no_memory) {
+  const Competitor competitor = parse_competitor("* 1:4 2147483647:3\na 2000000000:2\n", "u");
+  EXPECT_EQ(competitor.common.size(), 2);
+  EXPECT_DOUBLE_EQ(competitor.squared_norm(), 9 + 16 + 4);
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -132,6 +132,22 @@ TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
   TreeGroup check(random_one);  // does not throw
 }
 
+TEST(output_tree, a_deep_tree_whose_lines_stand_upside_down_is_read_in_linear_time) {
+  constexpr Index depth = 50000;
+  std::string text;
+  for (Index node = depth; node >= 1; --node) {
+    text +=
+        "n" + std::to_string(node) + " 0.5 " + (node == 1 ? "a b" : "n" + std::to_string(node - 1)) + "\n";
+  }
+  const OutputTree tree = parse_output_tree(text, {"a", "b"});
+  ASSERT_EQ(std::ssize(tree.parent), depth + 2);
+  EXPECT_EQ(tree.parent[0], 2);
+  EXPECT_EQ(tree.parent[1], 2);
+  for (Index node = 2; node < depth + 1; ++node)
+    ASSERT_EQ(tree.parent[static_cast<std::size_t>(node)], node + 1);
+  EXPECT_EQ(tree.parent.back(), -1);
+}
+
 TEST(output_tree, reads_a_tree_and_names_what_is_wrong_with_one) {
   const std::vector<std::string> outputs{"a", "b", "c", "d"};
   const OutputTree tree = parse_output_tree("# two pairs\nroot 1 ab c\nab 0.25 a b\n", outputs);

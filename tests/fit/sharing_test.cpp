@@ -251,7 +251,7 @@ TEST(OnlineSharing, reports_the_bound_against_a_competitor_and_the_error_on_a_te
   const Stream stream = make_stream(5);
   ThreadPool threads(1);
   OnlineSharing online = OnlineSharing::begin({.hypotheses = "multi"});
-  online.compare_with({.common = {}, .own = {{"c0", {1.0}}, {"nobody", {0.5}}}, .group = {}});
+  online.compare_with({.common = {}, .own = {{"c0", {{0, 1.0}}}, {"nobody", {{0, 0.5}}}}, .group = {}});
   const Dataset rows = rows_of(stream, 0, stream.x.size());
   online.learn(rows, threads);
   const Fitted fitted = online.finish(&rows, threads);

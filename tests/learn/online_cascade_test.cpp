@@ -257,7 +257,7 @@ TEST(online_cascade, stored_and_read_back_it_goes_on_as_if_never_stopped) {
   ByteWriter out;
   first.write(out);
   ByteReader in(out.bytes(), "test");
-  OnlineCascade second = OnlineCascade::read(in);
+  OnlineCascade second = OnlineCascade::read(in, 3);
   in.expect_end();
   run(second, 25, 60);
   EXPECT_EQ(whole.mistakes(), second.mistakes());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sharelearn/run/random.hpp"
 
@@ -116,6 +117,13 @@ TEST(PatchPixels, upright_images_stay_and_nothing_is_sheared_beyond_45_degrees) 
   }
   const Pixels straight = convert(dash, frame_of(shape, true));
   EXPECT_NEAR(slope_of({straight.begin(), straight.end()}, shape), 9, 0.1);
+}
+
+TEST(patch_pixels, a_value_that_is_not_a_number_is_black) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Pixels out =
+      convert({std::nanf(""), -infinity, infinity, 255}, frame_of({.height = 2, .width = 2}, false));
+  EXPECT_EQ(out, (Pixels{0, 0, 127, 127}));
 }
 
 }  // namespace

@@ -12,11 +12,12 @@
 
 namespace sharelearn {
 
-/// The competing hypothesis: vectors by feature id.
+/// The competing hypothesis: vectors by feature id, without zeros.
 struct Competitor {
-  std::vector<double> common;                        ///< u of the set of all classes
-  std::map<std::string, std::vector<double>> own;    ///< u of a class's own set
-  std::map<std::string, std::vector<double>> group;  ///< u of a named set
+  using Vector = std::map<Index, double>;
+  Vector common;                        ///< u of the set of all classes
+  std::map<std::string, Vector> own;    ///< u of a class's own set
+  std::map<std::string, Vector> group;  ///< u of a named set
   double squared_norm() const;
 };
 

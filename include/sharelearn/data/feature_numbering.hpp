@@ -35,6 +35,8 @@ class FeatureNumbering {
   std::uint32_t of_index(std::uint64_t index);
   std::uint32_t of_name(std::string_view name);
 
+  /// All ids given so far, or that need no storing, are below this.
+  std::uint64_t end() const;
   /// Name of a feature in a report: its name, or its index from 0.
   std::string name_of(std::uint32_t id) const;
   /// Names in order of their ids; empty unless by name.

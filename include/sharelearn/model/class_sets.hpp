@@ -69,6 +69,9 @@ class ClassSets {
   /// rho of eq. (8): the largest number of sets a class is in.
   Index largest_membership() const;
 
+  /// True if these classes, in this order, give these sets: what a file says of them is consistent.
+  bool holds_exactly(const std::vector<std::string>& names) const;
+
   void write(ByteWriter& out) const;
   static ClassSets read(ByteReader& in);
 

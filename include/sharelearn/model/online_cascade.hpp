@@ -89,7 +89,8 @@ class OnlineCascade {
   std::vector<double> group_squares(Index level) const;
 
   void write(ByteWriter& out) const;
-  static OnlineCascade read(ByteReader& in);
+  /// `names`: number of output names, which the file stores before.
+  static OnlineCascade read(ByteReader& in, Index names);
 
  private:
   OnlineCascadeOptions options_;

@@ -141,6 +141,7 @@ class SharingModel : public Model {
   void read_progress(ByteReader& in);
   void read_columns(ByteReader& in);
   void bound_features();
+  void check(const ByteReader& in) const;
   void check_supports(const ByteReader& in) const;
 
   std::unordered_map<std::string, Index> class_of_name_;

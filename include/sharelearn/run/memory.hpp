@@ -16,8 +16,8 @@ std::int64_t memory_limit() noexcept;
 /// microseconds, so small requests need not ask.
 void require_memory(double bytes, std::string_view what);
 
-/// Limits the memory of this process from now on, for programs: beyond it allocations fail. Without an effect
-/// under sanitizers, which map terabytes.
+/// Limits the memory of this process from now on, for programs: beyond it allocations fail. Under sanitizers,
+/// which map terabytes, only require_memory() heeds it.
 void limit_memory(std::int64_t bytes) noexcept;
 
 /// Arrays of megabytes that come and go would cut up the heap, which then grows by half the data's size and
