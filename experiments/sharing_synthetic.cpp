@@ -12,34 +12,29 @@ constexpr std::array kMethods = {Hypotheses::multi, Hypotheses::single, Hypothes
                                  Hypotheses::learned};
 constexpr int kSeeds = 5;
 
-std::vector<double> vector_of(std::initializer_list<std::pair<int, double>> entries) {
-  std::vector<double> u(64, 0);
-  for (const auto& [i, v] : entries) u[static_cast<std::size_t>(i)] = v;
+/// The same weight on four neighbouring coordinates.
+Competitor::Vector quad(Index q, double weight) {
+  Competitor::Vector u;
+  for (Index i = 4 * q; i < 4 * q + 4; ++i) u[i] = weight;
   return u;
-}
-
-std::vector<double> leading(double weight) {
-  return vector_of({{0, weight}, {1, weight}, {2, weight}, {3, weight}});
 }
 
 /// weight * the bits of the class on the first four coordinates.
-std::vector<double> bits_of(int cls, double weight) {
-  std::vector<double> u(64, 0);
-  for (std::size_t i = 0; i < 4; ++i) u[i] = (cls >> (3 - i) & 1) != 0 ? weight : -weight;
+Competitor::Vector bits_of(int cls, double weight) {
+  Competitor::Vector u;
+  for (Index i = 0; i < 4; ++i) u[i] = (cls >> (3 - i) & 1) != 0 ? weight : -weight;
   return u;
-}
-
-std::vector<double> quad(int q, double weight) {
-  return vector_of({{4 * q, weight}, {4 * q + 1, weight}, {4 * q + 2, weight}, {4 * q + 3, weight}});
 }
 
 /// -weight times the first example of class `cls`, which is its p, on the first four coordinates. In set 3
 /// the competitor uses it to cancel the common part for class 15.
-std::vector<double> minus_first_example(const SharingData& data, const std::string& cls, double weight) {
-  std::vector<double> u(64, 0);
+Competitor::Vector minus_first_example(const SharingData& data, const std::string& cls, double weight) {
+  Competitor::Vector u;
   for (std::size_t t = 0; t < data.label.size(); ++t) {
     if (data.label[t] != cls) continue;
-    for (std::size_t i = 0; i < 4; ++i) u[i] = -weight * static_cast<double>(data.rows.value[t * 64 + i]);
+    for (Index i = 0; i < 4; ++i) {
+      u[i] = -weight * static_cast<double>(data.rows.value[t * 64 + static_cast<std::size_t>(i)]);
+    }
     break;
   }
   return u;
@@ -49,12 +44,12 @@ std::vector<double> minus_first_example(const SharingData& data, const std::stri
 Competitor competitor_for(int which, Hypotheses kind, const SharingData& data) {
   Competitor u;
   if (kind == Hypotheses::single) {
-    if (which != 2) u.common = leading(0.5);
+    if (which != 2) u.common = quad(0, 0.5);
     return u;
   }
   // Set 3: the smallest weight that gives class 15 a margin of 1 too.
   const double weight = which == 3 ? 0.75 : 0.5;
-  if (which != 2 && kind == Hypotheses::hybrid) u.common = leading(weight);
+  if (which != 2 && kind == Hypotheses::hybrid) u.common = quad(0, weight);
   for (int c = 0; c < 16; ++c) {
     const std::string name = std::to_string(c);
     if (which == 2) u.own[name] = quad(c, 0.5);
@@ -62,8 +57,9 @@ Competitor competitor_for(int which, Hypotheses kind, const SharingData& data) {
   }
   if (which == 3) {
     u.own["15"] = quad(15, 1);
-    const std::vector<double> back = minus_first_example(data, "15", weight);
-    for (std::size_t i = 0; kind == Hypotheses::hybrid && i < 64; ++i) u.own["15"][i] += back[i];
+    if (kind == Hypotheses::hybrid) {
+      for (const auto& [i, back] : minus_first_example(data, "15", weight)) u.own["15"][i] += back;
+    }
   }
   return u;
 }

@@ -36,12 +36,15 @@ CALLBACKS = (
 )
 ONLINE = ("online", "bool", False, "Learn from the rows one after the other, in one pass; allows partial_fit.")
 
+SQUARED = {"loss": "squared"}
+
 # name, base, method, what it is, parameters with another default, parameters left out
 CLASSES: list[tuple[str, str, str, str, dict[str, Any], set[str]]] = [
-    ("ShareBoostClassifier", "Classifier", "shareboost", "Classifier with few features", {}, set()),
-    ("ShareBoostSelector", "Selector", "shareboost", "Selection of columns for pipelines", {}, set()),
+    ("ShareBoostClassifier", "BoostingClassifier", "shareboost", "Classifier with few features", {}, {"epsilon"}),
+    ("ShareBoostRegressor", "Regressor", "shareboost", "Regression with few features", SQUARED, {"class_weight"}),
+    ("ShareBoostSelector", "Selector", "shareboost", "Selection of columns for pipelines", {}, {"loss", "epsilon"}),
     ("GradBoostClassifier", "PathClassifier", "gradboost", "Classifier", {}, {"epsilon"}),
-    ("GradBoostRegressor", "Regressor", "gradboost", "Regression", {}, {"loss", "class_weight", "select"}),
+    ("GradBoostRegressor", "PathRegressor", "gradboost", "Regression", SQUARED, {"class_weight"}),
     ("StructuralAdaBoostClassifier", "PathClassifier", "adaboost", "Classifier", {}, {"epsilon"}),
     ("CascadeClassifier", "CascadeBase", "cascade", "Classifier", {}, {"negatives"}),
     (
@@ -128,8 +131,6 @@ def write_class(entry: tuple[str, str, str, str, dict[str, Any], set[str]], tabl
         lines.append(f"    _online_defaults = {defaults('online-cascade')}")
     if name == "MultitaskCascadeClassifier":
         lines.append("    _multilabel = True")
-    if base == "Regressor":
-        lines.append('    _fixed = {"loss": "regression"}')
     lines += ["", "    def __init__(", "        self,", "        *,"]
     lines += [f"        {par}: {annotation} = {default!r}," for par, annotation, default, _ in pars]
     lines += ["    ) -> None:"]

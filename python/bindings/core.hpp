@@ -63,7 +63,6 @@ void bind_data(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_online(nb::module_& module);
-void bind_arrow(nb::class_<Data>& data);
 
 /// Model and report, as (Model, dict).
 nb::tuple as_pair(const Fitted& fitted);

@@ -12,6 +12,7 @@
 #include "sharelearn/fit/evaluate.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
+#include "sharelearn/report/page.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::python {
@@ -204,6 +205,14 @@ std::shared_ptr<Model> from_bytes(const nb::bytes& bytes) {
   return model_from_bytes(std::string_view(bytes.c_str(), bytes.size()), "the model");
 }
 
+std::string page_of(const Model& model, const Data* data, nb::handle fit, const std::string& title,
+                    int threads) {
+  const PageOptions options{.title = title, .fit = to_json(fit)};
+  Threads pool(threads);
+  const nb::gil_scoped_release released;
+  return report_page(model, options, data == nullptr ? nullptr : &data->set, pool);
+}
+
 void bind_prediction(nb::class_<Model>& model) {
   model
       .def("scores", of_data<false>, nb::arg("data"), nb::arg("threads") = 0, "One score per row and output.")
@@ -220,7 +229,9 @@ void bind_prediction(nb::class_<Model>& model) {
             Threads pool(threads);
             return to_python(to_json(evaluate(self, data.set, pool)));
           },
-          nb::arg("data"), nb::arg("threads") = 0, "What `sharelearn evaluate` reports.");
+          nb::arg("data"), nb::arg("threads") = 0, "What `sharelearn evaluate` reports.")
+      .def("report_page", page_of, nb::arg("data").none(), nb::arg("fit"), nb::arg("title"),
+           nb::arg("threads") = 0, "One HTML page about the model, as `sharelearn report` writes it.");
 }
 
 void bind_stages(nb::class_<Model>& model) {

@@ -81,6 +81,12 @@ nlohmann::json to_json(nb::handle value) {
   if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
   if (nb::hasattr(value, "tolist")) return to_json(value.attr("tolist")());  // NumPy's arrays and scalars
   if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) return list_to_json(value);
+  if (nb::isinstance<nb::dict>(value)) {
+    nlohmann::json object = nlohmann::json::object();
+    for (const auto& [key, entry] : nb::borrow<nb::dict>(value))
+      object[nb::cast<std::string>(nb::str(key))] = to_json(entry);
+    return object;
+  }
   throw InputError("expected a number, a text or a list of them, found " +
                    nb::cast<std::string>(nb::repr(value)));
 }

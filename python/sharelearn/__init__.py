@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ._estimators import GradBoostRegressor as GradBoostRegressor
     from ._estimators import MultitaskCascadeClassifier as MultitaskCascadeClassifier
     from ._estimators import ShareBoostClassifier as ShareBoostClassifier
+    from ._estimators import ShareBoostRegressor as ShareBoostRegressor
     from ._estimators import ShareBoostSelector as ShareBoostSelector
     from ._estimators import SharingClassifier as SharingClassifier
     from ._estimators import StructuralAdaBoostClassifier as StructuralAdaBoostClassifier
@@ -31,6 +32,7 @@ _HOME = {
     "GradBoostRegressor": "_estimators",
     "MultitaskCascadeClassifier": "_estimators",
     "ShareBoostClassifier": "_estimators",
+    "ShareBoostRegressor": "_estimators",
     "ShareBoostSelector": "_estimators",
     "SharingClassifier": "_estimators",
     "StructuralAdaBoostClassifier": "_estimators",

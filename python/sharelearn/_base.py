@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,6 +141,22 @@ class Estimator(BaseEstimator):
         """The number of features that a prediction computes."""
         return self.model_.features_used
 
+    def report(self, path: str, X: Any = None, y: Any = None) -> None:
+        """Writes one HTML page about the model; with rows X and labels y also its errors and mistakes on them."""
+        _require_model(self)
+        data = None
+        if X is not None:
+            data, y = self._rows(X, y, reset=False, multi_output=True)
+            self._set_truth(data, y)
+        page = self.model_.report_page(data, self.report_, type(self).__name__, self._threads())
+        Path(path).write_text(page, encoding="utf-8")
+
+    def _set_truth(self, data: _core.Data, y: Any) -> None:
+        if getattr(self, "_tasks", False):
+            set_indicators(data, y)
+        else:
+            set_classes(data, y)
+
     def save(self, path: str) -> None:
         """Writes the model to a file that the command line, C++ and ``sharelearn.load`` read."""
         _require_model(self)
@@ -189,6 +206,7 @@ class Classifier(ClassifierMixin, Estimator):
     """Classes, or yes/no answers of several tasks where y is an indicator matrix."""
 
     _multilabel: ClassVar[bool] = False
+    _boosts: ClassVar[bool] = False
     classes_: Any
 
     def __sklearn_tags__(self) -> Any:
@@ -219,10 +237,9 @@ class Classifier(ClassifierMixin, Estimator):
         return data, y
 
     def _given(self, defaults: dict[str, Any]) -> dict[str, Any]:
-        options = super()._given(defaults)
-        if self._tasks and self._method in ("gradboost", "adaboost"):
-            options.setdefault("loss", "multitask")
-        return options
+        # Labels of a classifier are classes, even where they look like measurements.
+        loss = {"loss": "multitask" if self._tasks else "multiclass"} if self._boosts else {}
+        return loss | super()._given(defaults)
 
     def _settle(self) -> None:
         # classes_ are sorted as scikit-learn sorts them; the model's outputs have an order of their own.
@@ -316,14 +333,19 @@ def _require_model(estimator: Any) -> None:
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet: call fit first.")
 
 
-class PathClassifier(PathMixin, Classifier):
+class BoostingClassifier(Classifier):
+    """Classes or tasks, as the loss says."""
+
     _multilabel = True
+    _boosts = True
 
 
-class Regressor(PathMixin, RegressorMixin, Estimator):
+class PathClassifier(PathMixin, BoostingClassifier):
+    """Classes, by a path of models."""
+
+
+class Regressor(RegressorMixin, Estimator):
     """Numbers."""
-
-    _fixed: ClassVar[dict[str, Any]] = {}
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learns from rows X with numbers y. A weight counts as that many copies of a row."""
@@ -333,13 +355,13 @@ class Regressor(PathMixin, RegressorMixin, Estimator):
         self._learn(data)
         return self
 
-    def _given(self, defaults: dict[str, Any]) -> dict[str, Any]:
-        return super()._given(defaults) | self._fixed
-
     def predict(self, X: Any) -> Any:
         """The number of each row."""
         _require_model(self)
         return self.model_.predict(self._rows(X, reset=False)[0], self._threads())
+
+    def _set_truth(self, data: _core.Data, y: Any) -> None:
+        data.set_values(np.ascontiguousarray(y, np.float64))
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """The predictions of every model of the path, from small to large."""
@@ -363,6 +385,10 @@ class Regressor(PathMixin, RegressorMixin, Estimator):
         return self._coef_of(self.model_)[1]
 
 
+class PathRegressor(PathMixin, Regressor):
+    """Numbers, by a path of models."""
+
+
 class Selector(SelectorMixin, Estimator):
     """Keeps the columns that the chosen features read."""
 
@@ -379,6 +405,9 @@ class Selector(SelectorMixin, Estimator):
         self._weigh(data, X, y, sample_weight)
         self._learn(data)
         return self
+
+    def _given(self, defaults: dict[str, Any]) -> dict[str, Any]:
+        return {"loss": "multiclass"} | super()._given(defaults)
 
     def _get_support_mask(self) -> Any:
         _require_model(self)

@@ -14,6 +14,7 @@ import sharelearn as sl
 PHI = [0.1, 0.05, 0.02]
 ESTIMATORS = [
     sl.ShareBoostClassifier(ridge=0.01, n_jobs=1),
+    sl.ShareBoostRegressor(ridge=0.01, n_jobs=1),
     sl.ShareBoostSelector(ridge=0.01, n_jobs=1),
     sl.GradBoostClassifier(tolerance=1e-12, n_jobs=1),
     sl.GradBoostRegressor(tolerance=1e-12, n_jobs=1),

@@ -122,9 +122,34 @@ def test_regression_reaches_the_lasso_optimum():
     np.testing.assert_allclose(X @ estimator.coef_ + estimator.intercept_, estimator.predict(X), atol=1e-4)
 
 
+def test_few_features_of_a_regression_are_fitted_by_least_squares():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12)).astype(np.float32)
+    y = X[:, [2, 5, 7]] @ [3.0, -2.0, 1.0] + 5 + 0.1 * rng.normal(size=300)
+    estimator = sl.ShareBoostRegressor(n_features=3, ridge=0, scale="none").fit(X, y)
+    assert estimator.model_.inputs == [2, 5, 7]
+    design = np.column_stack([X[:, [2, 5, 7]], np.ones(300)]).astype(np.float64)
+    exact, *_ = np.linalg.lstsq(design, y, rcond=None)
+    np.testing.assert_allclose(estimator.coef_[[2, 5, 7]], exact[:3], rtol=1e-5)
+    np.testing.assert_allclose(estimator.intercept_, exact[3], rtol=1e-5)
+
+
+def test_report_is_a_page_with_the_mistakes(digits, tmp_path):
+    X, y = digits
+    page = tmp_path / "digits.html"
+    estimator = sl.ShareBoostClassifier(n_features=5, ridge=1e-3).fit(X, y)
+    estimator.report(page, X, y)
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!") and "ShareBoostClassifier" in text
+    with pytest.raises(ValueError, match="features"):
+        estimator.report(page, X[:, :5], y)
+    assert page.read_text(encoding="utf-8") == text
+
+
 def test_multilabel_targets():
     X, y = make_multilabel_classification(n_samples=120, n_classes=4, random_state=1)
     for estimator in (
+        sl.ShareBoostClassifier(n_features=10),
         sl.GradBoostClassifier(path=10),
         sl.MultitaskCascadeClassifier(loss="multitask-logistic", phi=[0.01]),
     ):

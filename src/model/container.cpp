@@ -212,8 +212,7 @@ std::string model_bytes(const Model& model) {
   }
   const std::string description = json_text(metadata);
   if (description.size() > kLongestMetadata || depth_of(description) > kDeepestMetadata) {
-    throw Failure(
-        fmt::format("{}: the model's description is too long or nested too deeply to be saved", path));
+    throw Failure("the model's description is too long or nested too deeply to be saved");
   }
   out.text(description);
   out.text(model.payload());

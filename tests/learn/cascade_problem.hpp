@@ -8,6 +8,7 @@
 
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/data/multi_output.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn::testing {
