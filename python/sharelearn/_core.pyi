@@ -80,6 +80,9 @@ class Model:
     def evaluate(self, data: Data, threads: int = 0) -> Any:
         """What `sharelearn evaluate` reports."""
 
+    def report_page(self, data: Data | None, fit: object, title: str, threads: int = 0) -> str:
+        """One HTML page about the model, as `sharelearn report` writes it."""
+
     def at_stage(self, stage: int) -> Model:
         """A model that predicts as this one does at a stage of its path."""
 

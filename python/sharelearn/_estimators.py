@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ._base import CascadeBase, Classifier, PathClassifier, Regressor, Selector, SharingBase
+from ._base import BoostingClassifier, CascadeBase, PathClassifier, PathRegressor, Regressor, Selector, SharingBase
 
 
-class ShareBoostClassifier(Classifier):
+class ShareBoostClassifier(BoostingClassifier):
     """Classifier with few features. Few features, shared by all classes, chosen one by one; all weights are
     refitted after each.
 
@@ -23,20 +23,25 @@ class ShareBoostClassifier(Classifier):
         error, mean, zero.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
-        of none, minmax, standard. None: minmax; none with pool patches.
+        of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced.
+        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
+        loss with classes: multiclass or binary.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
+    loss : str, default='multiclass'
+        The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two classes;
+        regression, squared: numbers, by how far they are off beyond epsilon, or by the square of it. One of
+        multiclass, binary, multitask, regression, squared.
     n_features : int, default=20
         Number of features to choose, at most; the model keeps every smaller size, too. A number above 0.
     folds : int, default=0
         Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
         number from 0 to 100. It cannot be combined with validation_fraction.
-    choose : str, default='least'
+    choose : str, default='one-standard-error'
         least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
         error is within one standard error of it. One of least, one-standard-error. It needs folds.
     validation_fraction : float, default=0.0
@@ -44,9 +49,10 @@ class ShareBoostClassifier(Classifier):
     patience : int, default=20
         Stop after this many features without a lower validation error. A number above 0. It needs
         validation_fraction.
-    ridge : float, default=0.0
-        Penalty on the sum of squared weights; 0 can be slow and overfit once the classes separate. A number
-        of at least 0.
+    ridge : float | None, default=None
+        Penalty on the sum of squared weights; 0 is the paper's algorithm, and can be slow and overfit once
+        the classes separate. A number of at least 0. None: chosen from the data on held-out rows; 0 beside
+        another penalty.
     smooth_l1 : float, default=0.0
         Penalty on the sum of absolute weights, smoothed. A number of at least 0.
     smooth_l1linf : float, default=0.0
@@ -136,7 +142,7 @@ class ShareBoostClassifier(Classifier):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'least', "validation_fraction": 0.0, "patience": 20, "ridge": 0.0, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
@@ -146,12 +152,13 @@ class ShareBoostClassifier(Classifier):
         holdout: float = 0.0,
         class_weight: str | dict[Any, float] | None = None,
         random_state: int | np.random.RandomState | None = None,
+        loss: str = 'multiclass',
         n_features: int = 20,
         folds: int = 0,
-        choose: str = 'least',
+        choose: str = 'one-standard-error',
         validation_fraction: float = 0.0,
         patience: int = 20,
-        ridge: float = 0.0,
+        ridge: float | None = None,
         smooth_l1: float = 0.0,
         smooth_l1linf: float = 0.0,
         beta: float = 10.0,
@@ -191,6 +198,236 @@ class ShareBoostClassifier(Classifier):
         self.holdout = holdout
         self.class_weight = class_weight
         self.random_state = random_state
+        self.loss = loss
+        self.n_features = n_features
+        self.folds = folds
+        self.choose = choose
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.ridge = ridge
+        self.smooth_l1 = smooth_l1
+        self.smooth_l1linf = smooth_l1linf
+        self.beta = beta
+        self.rule = rule
+        self.shortlist = shortlist
+        self.surplus = surplus
+        self.per_round = per_round
+        self.diverse = diverse
+        self.sample = sample
+        self.groups = groups
+        self.costs = costs
+        self.bias = bias
+        self.tolerance = tolerance
+        self.round_tolerance = round_tolerance
+        self.pool = pool
+        self.bins = bins
+        self.squares = squares
+        self.with_columns = with_columns
+        self.support = support
+        self.support_by = support_by
+        self.sigma = sigma
+        self.centres = centres
+        self.radii = radii
+        self.pca = pca
+        self.templates = templates
+        self.mask_sigma = mask_sigma
+        self.deskew = deskew
+        self.contrast = contrast
+        self.image_width = image_width
+        self.deform = deform
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callbacks = callbacks
+
+
+
+class ShareBoostRegressor(Regressor):
+    """Regression with few features. Few features, shared by all classes, chosen one by one; all weights are
+    refitted after each.
+
+    Parameters
+    ----------
+    missing : str, default='error'
+        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
+        error, mean, zero.
+    scale : str | None, default=None
+        Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
+        of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
+    holdout : float, default=0.0
+        Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
+        0.999.
+    random_state : int | np.random.RandomState | None, default=None
+        Seed of the random numbers. A number of at least 0.
+    loss : str, default='squared'
+        The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two classes;
+        regression, squared: numbers, by how far they are off beyond epsilon, or by the square of it. One of
+        multiclass, binary, multitask, regression, squared.
+    epsilon : float, default=0.1
+        Differences of less than about this size do not count. A number of at least 0. It needs loss
+        regression.
+    n_features : int, default=20
+        Number of features to choose, at most; the model keeps every smaller size, too. A number above 0.
+    folds : int, default=0
+        Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
+        number from 0 to 100. It cannot be combined with validation_fraction.
+    choose : str, default='one-standard-error'
+        least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
+        error is within one standard error of it. One of least, one-standard-error. It needs folds.
+    validation_fraction : float, default=0.0
+        Fraction of the training rows set aside to decide when to stop. A number from 0 to 0.9.
+    patience : int, default=20
+        Stop after this many features without a lower validation error. A number above 0. It needs
+        validation_fraction.
+    ridge : float | None, default=None
+        Penalty on the sum of squared weights; 0 is the paper's algorithm, and can be slow and overfit once
+        the classes separate. A number of at least 0. None: chosen from the data on held-out rows; 0 beside
+        another penalty.
+    smooth_l1 : float, default=0.0
+        Penalty on the sum of absolute weights, smoothed. A number of at least 0.
+    smooth_l1linf : float, default=0.0
+        Penalty on the sum of the largest absolute weight of each feature, smoothed. A number of at least 0.
+    beta : float, default=10.0
+        Sharpness of the smoothed penalties: larger is closer to the exact ones. A number from 1 to 1000000.
+    rule : str, default='gradient'
+        How candidates are compared. gradient, gradient-l2: by the gradient of the loss, added up over the
+        classes as absolute values or as squares; line, column, exact: by how much the loss falls with a step
+        along that gradient, with the best weights of the candidate alone, or after refitting all weights. One
+        of gradient, gradient-l2, line, column, exact.
+    shortlist : int, default=32
+        Number of candidates with the largest gradients that the other rules compare; 0: all. A number of at
+        least 0. It needs rule line, column or exact.
+    surplus : float, default=0.0
+        Select (1 + F) x features for this number F, then prune the least useful. Try 0.5; 2-3 times slower. A
+        number from 0 to 10.
+    per_round : int | str, default='1'
+        Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in 3%.
+    diverse : bool, default=False
+        With several per round: avoid near-duplicates. It needs per_round above 1.
+    sample : float, default=1.0
+        Fraction of the candidates that a round looks at, drawn at random for each round. A number from 1e-06
+        to 1.
+    groups : Sequence[Sequence[str | int]] | None, default=None
+        Groups of features that enter together: one line of columns, by name or number, per group.
+    costs : float | Sequence[float] | None, default=None
+        Costs above 0, one per group (without groups: one per candidate), by which the scores are divided. A
+        number above 0.
+    bias : bool, default=True
+        Intercept per class, never penalised.
+    tolerance : float | None, default=None
+        Accuracy of the solver; smaller is slower. A number above 0. None: 1e-8.
+    round_tolerance : float, default=0.0
+        Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to tolerance. A
+        number from 0 to 1.
+    pool : str, default='columns'
+        The features to choose from. columns: those of the data; the other pools derive features from them,
+        see below. One of columns, stumps, products, kernel, pieces, patches.
+    bins : int, default=0
+        Number of quantile bins per column whose borders are the thresholds, 2 to 256; 0: every threshold. A
+        number from 0 to 256. It needs pool stumps.
+    squares : bool, default=True
+        Products of a column with itself, too. It needs pool products.
+    with_columns : bool, default=False
+        The columns themselves, too. It needs pool products.
+    support : int, default=500
+        Number of points, at most. A number above 0. It needs pool kernel.
+    support_by : str, default='perceptron'
+        Which points: rows that a perceptron gets wrong, K-means centres, or a random sample of the rows. One
+        of perceptron, kmeans, sample. It needs pool kernel.
+    sigma : float | None, default=None
+        Width of the bump around a point y: exp(-|x - y|^2 / (2 sigma)). A number above 0. None: half the
+        median squared distance between rows. It needs pool kernel.
+    centres : int, default=100
+        Number of centres of the balls, found by K-means. A number above 0. It needs pool pieces.
+    radii : int, default=10
+        Number of radii per centre, taken from the quantiles of the distances. A number from 1 to 255. It
+        needs pool pieces.
+    pca : int, default=0
+        Number of principal components to use in place of the columns; 0: the columns. A number of at least 0.
+        It needs pool pieces.
+    templates : str, default='7:1008'
+        Size and number of the templates, as in 7:640,5:384 for 640 of 7 by 7 pixels and 384 of 5 by 5. It
+        needs pool patches.
+    mask_sigma : float, default=6.0
+        Width of the region of the image in which a template is looked for, in pixels of a 28-pixel image. A
+        number above 0. It needs pool patches.
+    deskew : bool, default=False
+        Straighten slanted images first (bright strokes on black); predictions do so, too. It needs pool
+        patches.
+    contrast : float, default=1.0
+        A response is divided by the local contrast, which counts at least this much; 0: not divided. A number
+        of at least 0. It needs pool patches.
+    image_width : int | None, default=None
+        Pixels per image row. A number of at least 0. None: that of the images in IDX and NPY files, else
+        square images. It needs pool patches or deform.
+    deform : int, default=0
+        Number of randomly deformed copies of each training image to learn from as well. A number from 0 to
+        1000.
+    n_jobs : int | None, default=None
+        Number of threads; None: one per core. The result does not depend on it.
+    verbose : bool, default=False
+        Show progress.
+    callbacks : Sequence[Callable[[dict[str, Any]], Any]] | None, default=None
+        Called after each round with its figures; one that returns False ends the fit.
+    """
+
+    _method = "shareboost"
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass', "epsilon": 0.1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+
+    def __init__(
+        self,
+        *,
+        missing: str = 'error',
+        scale: str | None = None,
+        holdout: float = 0.0,
+        random_state: int | np.random.RandomState | None = None,
+        loss: str = 'squared',
+        epsilon: float = 0.1,
+        n_features: int = 20,
+        folds: int = 0,
+        choose: str = 'one-standard-error',
+        validation_fraction: float = 0.0,
+        patience: int = 20,
+        ridge: float | None = None,
+        smooth_l1: float = 0.0,
+        smooth_l1linf: float = 0.0,
+        beta: float = 10.0,
+        rule: str = 'gradient',
+        shortlist: int = 32,
+        surplus: float = 0.0,
+        per_round: int | str = '1',
+        diverse: bool = False,
+        sample: float = 1.0,
+        groups: Sequence[Sequence[str | int]] | None = None,
+        costs: float | Sequence[float] | None = None,
+        bias: bool = True,
+        tolerance: float | None = None,
+        round_tolerance: float = 0.0,
+        pool: str = 'columns',
+        bins: int = 0,
+        squares: bool = True,
+        with_columns: bool = False,
+        support: int = 500,
+        support_by: str = 'perceptron',
+        sigma: float | None = None,
+        centres: int = 100,
+        radii: int = 10,
+        pca: int = 0,
+        templates: str = '7:1008',
+        mask_sigma: float = 6.0,
+        deskew: bool = False,
+        contrast: float = 1.0,
+        image_width: int | None = None,
+        deform: int = 0,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+        callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
+    ) -> None:
+        self.missing = missing
+        self.scale = scale
+        self.holdout = holdout
+        self.random_state = random_state
+        self.loss = loss
+        self.epsilon = epsilon
         self.n_features = n_features
         self.folds = folds
         self.choose = choose
@@ -244,12 +481,13 @@ class ShareBoostSelector(Selector):
         error, mean, zero.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
-        of none, minmax, standard. None: minmax; none with pool patches.
+        of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced.
+        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
+        loss with classes: multiclass or binary.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     n_features : int, default=20
@@ -257,7 +495,7 @@ class ShareBoostSelector(Selector):
     folds : int, default=0
         Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
         number from 0 to 100. It cannot be combined with validation_fraction.
-    choose : str, default='least'
+    choose : str, default='one-standard-error'
         least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
         error is within one standard error of it. One of least, one-standard-error. It needs folds.
     validation_fraction : float, default=0.0
@@ -265,9 +503,10 @@ class ShareBoostSelector(Selector):
     patience : int, default=20
         Stop after this many features without a lower validation error. A number above 0. It needs
         validation_fraction.
-    ridge : float, default=0.0
-        Penalty on the sum of squared weights; 0 can be slow and overfit once the classes separate. A number
-        of at least 0.
+    ridge : float | None, default=None
+        Penalty on the sum of squared weights; 0 is the paper's algorithm, and can be slow and overfit once
+        the classes separate. A number of at least 0. None: chosen from the data on held-out rows; 0 beside
+        another penalty.
     smooth_l1 : float, default=0.0
         Penalty on the sum of absolute weights, smoothed. A number of at least 0.
     smooth_l1linf : float, default=0.0
@@ -357,7 +596,7 @@ class ShareBoostSelector(Selector):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'least', "validation_fraction": 0.0, "patience": 20, "ridge": 0.0, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
@@ -369,10 +608,10 @@ class ShareBoostSelector(Selector):
         random_state: int | np.random.RandomState | None = None,
         n_features: int = 20,
         folds: int = 0,
-        choose: str = 'least',
+        choose: str = 'one-standard-error',
         validation_fraction: float = 0.0,
         patience: int = 20,
-        ridge: float = 0.0,
+        ridge: float | None = None,
         smooth_l1: float = 0.0,
         smooth_l1linf: float = 0.0,
         beta: float = 10.0,
@@ -475,25 +714,37 @@ class GradBoostClassifier(PathClassifier):
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass'
         The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two classes;
-        regression: numbers; -exp: with AdaBoost's exponential loss in place of the logistic one. One of
-        multiclass, multitask, binary, regression, multitask-exp, binary-exp.
+        regression, squared: numbers, by how far they are off beyond epsilon, or by the square of it; -exp:
+        with AdaBoost's exponential loss in place of the logistic one. One of multiclass, multitask, binary,
+        regression, squared, multitask-exp, binary-exp.
     penalty : str, default='l1l2'
-        l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; l2sq: only shrinks.
-        One of l1l2, l1, l1linf, l2sq, none.
+        l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; sparse-group: a mix of
+        l1l2 and l1; l2sq: only shrinks. One of l1l2, l1, l1linf, sparse-group, l2sq, none.
+    mix : float, default=0.5
+        Share of the l1 norm: 0 is l1l2, which drops whole features or groups; 1 is l1, which drops single
+        weights. A number from 0 to 1. It needs penalty sparse-group.
+    groups : Sequence[Sequence[str | int]] | None, default=None
+        Groups of features that the penalty drops together: one line of columns, by name or number, per group.
+        It needs a penalty that is a norm, and neither rounds, sequential nor solver paper.
+    whole_pieces : bool, default=False
+        The penalty drops all columns of a piece together. It needs pool pieces, a penalty that is a norm, and
+        neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
     path : int, default=50
-        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero,
-        downwards. A number from 1 to 100000. It cannot be combined with lambda_.
-    path_min : float, default=0.01
-        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. It cannot be
-        combined with lambda_.
+        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
+        half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
+        best. A number from 1 to 100000. It cannot be combined with lambda_.
+    path_min : float | None, default=None
+        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
+        1e-4 with penalty l2sq. It cannot be combined with lambda_.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
     select : str, default='error'
-        What cross-validation compares: the error, or the coverage (mean rank of the true class, 0 is best).
-        One of error, coverage. It needs a loss with classes: multiclass or binary.
+        What cross-validation compares: the error, the loss, or the coverage (mean rank of the true class, 0
+        is best). One of error, loss, coverage. It needs a loss with classes for coverage: multiclass or
+        binary.
     choose : str, default='one-standard-error'
         least: the lambda with the lowest error over the folds; one-standard-error: the largest lambda whose
         error is within one standard error of it. One of least, one-standard-error. It needs folds.
@@ -510,8 +761,8 @@ class GradBoostClassifier(PathClassifier):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate, by which its penalty is multiplied. A number above 0. It needs
-        pool columns or products where there are folds.
+        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
+        number above 0. It needs pool columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -559,8 +810,8 @@ class GradBoostClassifier(PathClassifier):
         Pixels per image row. A number of at least 0. None: that of the images in IDX and NPY files, else
         square images. It needs pool patches.
     degree : int, default=2
-        2: products of two columns; 0: any degree, products of chosen features with columns. A number from 0
-        to 2. It needs pool products.
+        2: products of two columns; above: products of chosen features with columns, of at most this many
+        columns; 0: of any number. A number of at least 0. It needs pool products.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -570,7 +821,7 @@ class GradBoostClassifier(PathClassifier):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "lambda_": None, "path": 50, "path_min": 0.01, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -582,9 +833,12 @@ class GradBoostClassifier(PathClassifier):
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass',
         penalty: str = 'l1l2',
+        mix: float = 0.5,
+        groups: Sequence[Sequence[str | int]] | None = None,
+        whole_pieces: bool = False,
         lambda_: float | None = None,
         path: int = 50,
-        path_min: float = 0.01,
+        path_min: float | None = None,
         folds: int = 0,
         select: str = 'error',
         choose: str = 'one-standard-error',
@@ -622,6 +876,9 @@ class GradBoostClassifier(PathClassifier):
         self.random_state = random_state
         self.loss = loss
         self.penalty = penalty
+        self.mix = mix
+        self.groups = groups
+        self.whole_pieces = whole_pieces
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min
@@ -657,7 +914,7 @@ class GradBoostClassifier(PathClassifier):
 
 
 
-class GradBoostRegressor(Regressor):
+class GradBoostRegressor(PathRegressor):
     """Regression. Lasso-type models for many lambdas (l1, l1/l2, l1/linf), each with a proven optimality gap.
 
     Parameters
@@ -673,23 +930,42 @@ class GradBoostRegressor(Regressor):
         0.999.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
+    loss : str, default='squared'
+        The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two classes;
+        regression, squared: numbers, by how far they are off beyond epsilon, or by the square of it; -exp:
+        with AdaBoost's exponential loss in place of the logistic one. One of multiclass, multitask, binary,
+        regression, squared, multitask-exp, binary-exp.
     penalty : str, default='l1l2'
-        l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; l2sq: only shrinks.
-        One of l1l2, l1, l1linf, l2sq, none.
+        l1: drops single weights; l1l2, l1linf: drop a feature for all classes at once; sparse-group: a mix of
+        l1l2 and l1; l2sq: only shrinks. One of l1l2, l1, l1linf, sparse-group, l2sq, none.
+    mix : float, default=0.5
+        Share of the l1 norm: 0 is l1l2, which drops whole features or groups; 1 is l1, which drops single
+        weights. A number from 0 to 1. It needs penalty sparse-group.
+    groups : Sequence[Sequence[str | int]] | None, default=None
+        Groups of features that the penalty drops together: one line of columns, by name or number, per group.
+        It needs a penalty that is a norm, and neither rounds, sequential nor solver paper.
+    whole_pieces : bool, default=False
+        The penalty drops all columns of a piece together. It needs pool pieces, a penalty that is a norm, and
+        neither rounds, sequential nor solver paper.
     epsilon : float, default=0.1
         Differences of less than about this size do not count. A number of at least 0. It needs loss
         regression.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
     path : int, default=50
-        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero,
-        downwards. A number from 1 to 100000. It cannot be combined with lambda_.
-    path_min : float, default=0.01
-        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. It cannot be
-        combined with lambda_.
+        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
+        half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
+        best. A number from 1 to 100000. It cannot be combined with lambda_.
+    path_min : float | None, default=None
+        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
+        1e-4 with penalty l2sq. It cannot be combined with lambda_.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
+    select : str, default='error'
+        What cross-validation compares: the error, the loss, or the coverage (mean rank of the true class, 0
+        is best). One of error, loss, coverage. It needs a loss with classes for coverage: multiclass or
+        binary.
     choose : str, default='one-standard-error'
         least: the lambda with the lowest error over the folds; one-standard-error: the largest lambda whose
         error is within one standard error of it. One of least, one-standard-error. It needs folds.
@@ -706,8 +982,8 @@ class GradBoostRegressor(Regressor):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate, by which its penalty is multiplied. A number above 0. It needs
-        pool columns or products where there are folds.
+        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
+        number above 0. It needs pool columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -755,8 +1031,8 @@ class GradBoostRegressor(Regressor):
         Pixels per image row. A number of at least 0. None: that of the images in IDX and NPY files, else
         square images. It needs pool patches.
     degree : int, default=2
-        2: products of two columns; 0: any degree, products of chosen features with columns. A number from 0
-        to 2. It needs pool products.
+        2: products of two columns; above: products of chosen features with columns, of at most this many
+        columns; 0: of any number. A number of at least 0. It needs pool products.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -766,8 +1042,7 @@ class GradBoostRegressor(Regressor):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "penalty": 'l1l2', "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": 0.01, "folds": 0, "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
-    _fixed = {"loss": "regression"}
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -776,12 +1051,17 @@ class GradBoostRegressor(Regressor):
         scale: str | None = None,
         holdout: float = 0.0,
         random_state: int | np.random.RandomState | None = None,
+        loss: str = 'squared',
         penalty: str = 'l1l2',
+        mix: float = 0.5,
+        groups: Sequence[Sequence[str | int]] | None = None,
+        whole_pieces: bool = False,
         epsilon: float = 0.1,
         lambda_: float | None = None,
         path: int = 50,
-        path_min: float = 0.01,
+        path_min: float | None = None,
         folds: int = 0,
+        select: str = 'error',
         choose: str = 'one-standard-error',
         induce: int = 0,
         rounds: int = 0,
@@ -814,12 +1094,17 @@ class GradBoostRegressor(Regressor):
         self.scale = scale
         self.holdout = holdout
         self.random_state = random_state
+        self.loss = loss
         self.penalty = penalty
+        self.mix = mix
+        self.groups = groups
+        self.whole_pieces = whole_pieces
         self.epsilon = epsilon
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min
         self.folds = folds
+        self.select = select
         self.choose = choose
         self.induce = induce
         self.rounds = rounds
@@ -872,24 +1157,36 @@ class StructuralAdaBoostClassifier(PathClassifier):
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass'
         The task. multiclass: many classes; multitask: several yes/no answers per row; binary: two classes;
-        regression: numbers; -exp: with AdaBoost's exponential loss in place of the logistic one. One of
-        multiclass, multitask, binary, regression, multitask-exp, binary-exp.
+        regression, squared: numbers, by how far they are off beyond epsilon, or by the square of it; -exp:
+        with AdaBoost's exponential loss in place of the logistic one. One of multiclass, multitask, binary,
+        regression, multitask-exp, binary-exp.
     penalty : str, default='l1linf'
         l1: drops single weights; l1linf: drops a feature for all classes at once. One of l1linf, l1, none.
+    mix : float, default=0.5
+        Share of the l1 norm: 0 is l1l2, which drops whole features or groups; 1 is l1, which drops single
+        weights. A number from 0 to 1. It needs penalty sparse-group.
+    groups : Sequence[Sequence[str | int]] | None, default=None
+        Groups of features that the penalty drops together: one line of columns, by name or number, per group.
+        It needs a penalty that is a norm, and neither rounds, sequential nor solver paper.
+    whole_pieces : bool, default=False
+        The penalty drops all columns of a piece together. It needs pool pieces, a penalty that is a norm, and
+        neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
     path : int, default=50
-        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero,
-        downwards. A number from 1 to 100000. It cannot be combined with lambda_.
-    path_min : float, default=0.01
-        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. It cannot be
-        combined with lambda_.
+        Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
+        half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
+        best. A number from 1 to 100000. It cannot be combined with lambda_.
+    path_min : float | None, default=None
+        The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
+        1e-4 with penalty l2sq. It cannot be combined with lambda_.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
     select : str, default='error'
-        What cross-validation compares: the error, or the coverage (mean rank of the true class, 0 is best).
-        One of error, coverage. It needs a loss with classes: multiclass or binary.
+        What cross-validation compares: the error, the loss, or the coverage (mean rank of the true class, 0
+        is best). One of error, loss, coverage. It needs a loss with classes for coverage: multiclass or
+        binary.
     choose : str, default='one-standard-error'
         least: the lambda with the lowest error over the folds; one-standard-error: the largest lambda whose
         error is within one standard error of it. One of least, one-standard-error. It needs folds.
@@ -906,8 +1203,8 @@ class StructuralAdaBoostClassifier(PathClassifier):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate, by which its penalty is multiplied. A number above 0. It needs
-        pool columns or products where there are folds.
+        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
+        number above 0. It needs pool columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -955,8 +1252,8 @@ class StructuralAdaBoostClassifier(PathClassifier):
         Pixels per image row. A number of at least 0. None: that of the images in IDX and NPY files, else
         square images. It needs pool patches.
     degree : int, default=2
-        2: products of two columns; 0: any degree, products of chosen features with columns. A number from 0
-        to 2. It needs pool products.
+        2: products of two columns; above: products of chosen features with columns, of at most this many
+        columns; 0: of any number. A number of at least 0. It needs pool products.
     template : str, default='one'
         Weights that an update of solver paper moves: of one feature, or of all in parallel. One of one, all.
         It needs solver paper without sequential.
@@ -969,7 +1266,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
     """
 
     _method = "adaboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "lambda_": None, "path": 50, "path_min": 0.01, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
+    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
 
     def __init__(
         self,
@@ -981,9 +1278,12 @@ class StructuralAdaBoostClassifier(PathClassifier):
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass',
         penalty: str = 'l1linf',
+        mix: float = 0.5,
+        groups: Sequence[Sequence[str | int]] | None = None,
+        whole_pieces: bool = False,
         lambda_: float | None = None,
         path: int = 50,
-        path_min: float = 0.01,
+        path_min: float | None = None,
         folds: int = 0,
         select: str = 'error',
         choose: str = 'one-standard-error',
@@ -1022,6 +1322,9 @@ class StructuralAdaBoostClassifier(PathClassifier):
         self.random_state = random_state
         self.loss = loss
         self.penalty = penalty
+        self.mix = mix
+        self.groups = groups
+        self.whole_pieces = whole_pieces
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min

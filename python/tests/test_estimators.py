@@ -326,7 +326,7 @@ def test_an_exception_and_an_interrupt_keep_the_path_so_far(digits):
         estimator.fit(X, y)
     assert estimator.n_features_used_ == 4 and estimator.score(X, y) > 0.3
     big = np.tile(X, (30, 8)).astype(np.float32)
-    slow = sl.ShareBoostClassifier(n_features=300, n_jobs=1)
+    slow = sl.ShareBoostClassifier(n_features=300, ridge=0.01, n_jobs=1)
     timer = threading.Timer(1.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -136,9 +136,8 @@ void add_temperature(Fitted& fitted, const CommonFit& common, const JointRows& r
       fitted.model->outputs_are() == OutputKind::classes
           ? fit_temperature(scores, classes_of(held_out, names).of_row, held_out.weight)
           : fit_temperature(scores, tasks_of(held_out, &names, other.model->task_labels), held_out.weight);
-  fitted.report.choices.push_back(
-      fmt::format("temperature {:.3g} of the probabilities: least log loss on {} held-out rows",
-                  fitted.model->temperature, split.test.size()));
+  fitted.report.choices.push_back(fmt::format(
+      "temperature {:.3g} of the probabilities: least log loss on held-out rows", fitted.model->temperature));
 }
 
 Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {

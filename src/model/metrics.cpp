@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "data/row_copies.hpp"
 #include "run/serial_sum.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -137,13 +138,18 @@ Calibration calibration(const Grid<double>& probabilities, std::span<const std::
   }
   Calibration result{calibration_error(rows, [&](std::size_t i) { return predicted[i] == truth[i]; }),
                      kUndefined};
-  if (rows.empty()) return result;
+  if (std::isnan(result.error)) return result;
+  const RowCopies copies(weights, probabilities.rows());  // each copy of a row draws a label of its own
+  std::vector<ConfidentRow> copied;
+  for (const Index row : copies.all()) {
+    copied.push_back({rows[static_cast<std::size_t>(row)].probability, copies.weight()});
+  }
   constexpr std::size_t kDraws = 200, kLarger = kDraws / 20;
   Random random(1);
   std::vector<double> drawn;
   for (std::size_t draw = 0; draw < kDraws; ++draw) {
     drawn.push_back(
-        calibration_error(rows, [&](std::size_t i) { return random.uniform() < rows[i].probability; }));
+        calibration_error(copied, [&](std::size_t i) { return random.uniform() < copied[i].probability; }));
   }
   std::ranges::sort(drawn);
   result.limit = drawn[kDraws - kLarger];
