@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "sharelearn/data/multi_output.hpp"
-#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/fit/fit.hpp"
+#include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 
 namespace sharelearn {
