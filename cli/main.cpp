@@ -66,6 +66,7 @@ void occupy_standard_streams() {
 
 int run(int argc, char** argv) {
   sharelearn::keep_large_arrays_off_the_heap();
+  sharelearn::limit_memory(sharelearn::memory_limit() / 10 * 9);  // the default of --max-memory
   CLI::App app("Small, fast multiclass and multitask predictors whose classes share what they use",
                "sharelearn");
   app.require_subcommand(1);
