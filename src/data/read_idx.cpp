@@ -37,7 +37,7 @@ bool set_type(ArrayLayout& layout, unsigned char code) {
 }
 
 /// Name of the labels file by the custom of MNIST: images-idx3 becomes labels-idx1.
-std::vector<std::string> label_names(const std::string& name) {
+std::vector<std::string> idx_label_names(const std::string& name) {
   std::string labels = replaced(name, "images", "labels");
   if (labels == name) return {};
   const std::size_t dimensions = labels.find("idx");
@@ -81,7 +81,7 @@ Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOp
   const ArrayLayout layout = idx_layout(source);
   data.image_width = layout.image_width();
   if (options.label_column != "none") {
-    const std::string labels = companion_file(path, options, label_names);
+    const std::string labels = companion_file(path, options, idx_label_names);
     if (!labels.empty()) {
       data.label = read_label_file(labels, options);
       check_label_count(data.label, labels, layout.rows(), source.name());

@@ -135,7 +135,7 @@ Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, c
 }
 
 /// The labels of X_train.npy are in y_train.npy, those of NAME.npy in NAME_labels.npy or NAME-labels.npy.
-std::vector<std::string> label_names(const std::string& name) {
+std::vector<std::string> npy_label_names(const std::string& name) {
   std::vector<std::string> names;
   if (name.starts_with('X') || name.starts_with('x')) names.push_back(fmt::format("y{}", name.substr(1)));
   const std::string stem = name.substr(0, name.rfind('.'));
@@ -149,7 +149,8 @@ std::vector<std::string> label_names(const std::string& name) {
 Dataset read_single(const ByteSource& source, const std::string& path, const ReadOptions& options,
                     ThreadPool& threads) {
   const ArrayLayout layout = npy_layout(source);
-  const std::string labels = options.label_column.empty() ? companion_file(path, options, label_names) : "";
+  const std::string labels =
+      options.label_column.empty() ? companion_file(path, options, npy_label_names) : "";
   if (labels.empty()) return with_label_column(source, layout, options, threads);
   Dataset data;
   data.label = read_label_file(labels, options);
