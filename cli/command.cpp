@@ -15,21 +15,23 @@ namespace sharelearn::cli {
 namespace {
 
 // Signal handlers can reach nothing but a global; it belongs to this program, not to the library.
-std::atomic<bool> interrupted{false};
+std::atomic<int> signal_seen{0};
+std::atomic<bool> learning{false};  // there may be a model to keep: the work is ended, not the program
 
-void on_interrupt(int) {
-  if (interrupted.exchange(true)) std::_Exit(130);  // a second Ctrl-C means it
+/// A second signal means it.
+void on_signal(int number) {
+  if (learning && signal_seen.exchange(number) == 0) return;
+  constexpr std::string_view message = "sharelearn: interrupted\n";
+  (void)!::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(128 + number);
 }
 
 class TerminalMonitor : public Monitor {
  public:
-  explicit TerminalMonitor(bool show) : show_(show && isatty(STDERR_FILENO) == 1) {
-    interrupted = false;
-    std::signal(SIGINT, on_interrupt);
-  }
+  explicit TerminalMonitor(bool show) : show_(show && isatty(STDERR_FILENO) == 1) { learning = true; }
   ~TerminalMonitor() override {
     clear();
-    std::signal(SIGINT, SIG_DFL);
+    learning = false;
   }
   void progress(std::string_view what, std::int64_t done, std::int64_t total,
                 std::string_view note) override {
@@ -42,19 +44,36 @@ class TerminalMonitor : public Monitor {
     const std::int64_t filled = total > 0 ? width * done / total : 0;
     std::string bar(static_cast<std::size_t>(filled), '#');
     bar.resize(static_cast<std::size_t>(width), '.');
-    const std::string line = fmt::format("\r\033[K{} [{}] {}/{}  {}", what, bar, done, total, note);
+    const std::string line = fmt::format("\r\033[K{} [{}] {}/{}  {}{}", what, bar, done, total, note,
+                                         time_left(what, done, total));
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
   }
-  bool cancelled() const override { return interrupted; }
+  bool cancelled() const override { return signal_seen.load(std::memory_order_relaxed) != 0; }
 
  private:
+  /// "  about 40 s left", by the pace so far, once a stretch of work has taken some seconds.
+  std::string time_left(std::string_view what, std::int64_t done, std::int64_t total) {
+    if (what != stretch_ || done < 2) {
+      stretch_ = what;
+      began_ = last_;
+      first_ = done;
+    }
+    const double seconds = std::chrono::duration<double>(last_ - began_).count();
+    if (seconds < 2 || done <= first_ || done >= total) return "";
+    const double left = seconds / static_cast<double>(done - first_) * static_cast<double>(total - done);
+    if (left < 120) return fmt::format("  about {:.0f} s left", left);
+    return left < 7200 ? fmt::format("  about {:.0f} min left", left / 60)
+                       : fmt::format("  about {:.1f} h left", left / 3600);
+  }
   void clear() {
     if (drawn_) std::fputs("\r\033[K", stderr);
   }
   bool show_;
   bool drawn_ = false;
-  std::chrono::steady_clock::time_point last_;
+  std::chrono::steady_clock::time_point last_, began_;
+  std::string stretch_;  ///< what is under way
+  std::int64_t first_ = 0;
 };
 
 const std::map<std::string, Format> kFormats{{"auto", Format::automatic},
@@ -75,7 +94,12 @@ std::vector<std::string> keys(const Map& map) {
 /// Bytes: a number and, if any, K, M, G or T.
 std::int64_t parse_size(std::string text) {
   const std::string typed = text;
-  const std::string problem = CLI::AsSizeValue(true)(text);
+  std::string problem;
+  try {
+    problem = CLI::AsSizeValue(true)(text);
+  } catch (const CLI::ValidationError& error) {  // an unknown unit; the parser's message lists 25 of them
+    problem = error.what();
+  }
   std::int64_t bytes = 0;
   if (!problem.empty() || !CLI::detail::lexical_cast(text, bytes) || bytes <= 0) {
     throw CLI::ValidationError("--max-memory", fmt::format("expected a size such as 4G, found '{}'", typed));
@@ -125,6 +149,15 @@ void DataOptions::declare(CLI::App& app, bool with_missing) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->group(group);
+  app.add_option("--category-columns", read.category_columns,
+                 "CSV: columns whose values are names even where they look like numbers, by name or number; "
+                 "columns of text are recognised")
+      ->type_name("TEXT,..")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_flag("--zero-based", read.zero_based, "svmlight: the indices count from 0, not from 1")
+      ->group(group);
   app.add_option("--labels", read.labels_file, "IDX, NPY: file with the labels")
       ->type_name(kFile)
       ->default_str("the labels file beside the images")
@@ -132,7 +165,8 @@ void DataOptions::declare(CLI::App& app, bool with_missing) {
   if (with_missing) {
     app.add_option(
            "--missing", missing,
-           "Missing values: report an error, or fill in the column's mean in the training data, or zero")
+           "Missing values: report an error, or fill in what the model has for them (mean; also done without "
+           "the option if the model has it), or zero")
         ->check(CLI::IsMember(keys(kMissing)))
         ->capture_default_str()
         ->group(group);
@@ -152,6 +186,24 @@ ReadOptions DataOptions::resolved() const {
   options.format = kFormats.at(format);
   options.missing = kMissing.at(missing);
   return options;
+}
+
+void take_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGINT, SIGTERM}) ::sigaction(number, &action, nullptr);
+}
+
+int code_after_signals(int code) {
+  const int number = signal_seen;
+  return number != 0 && code != 2 ? 128 + number : code;
+}
+
+EndAtOnce::EndAtOnce() : before_(learning.exchange(false)) {}
+
+EndAtOnce::~EndAtOnce() {
+  learning = before_;
 }
 
 std::unique_ptr<Monitor> terminal_monitor(bool quiet) {

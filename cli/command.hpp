@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ std::unique_ptr<Command> predict_command();
 std::unique_ptr<Command> evaluate_command();
 std::unique_ptr<Command> describe_command();
 std::unique_ptr<Command> report_command();
+std::unique_ptr<Command> trim_command();
 std::unique_ptr<Command> early_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> generate_command();
@@ -64,11 +66,26 @@ struct DataOptions {
   ReadOptions resolved() const;
 };
 
+/// A point of a model's path: by number of features, lambda or level.
+struct PathPoint {
+  Index features = -1;                ///< --features; -1: as the model says
+  std::optional<double> lambda = {};  ///< --lambda
+  Index levels = 0;                   ///< --levels; 0: all
+
+  /// `verb` begins the explanations: Use, Show, Keep.
+  void declare(CLI::App& app, const std::string& verb);
+  bool chosen() const { return features >= 0 || lambda || levels > 0; }
+  void choose(Model& model) const;
+};
+
+/// What a model says of its training holds for the features it was saved with: for others only the candidates
+/// stay true.
+void forget_training(Model& model);
+
 /// A model and the data to use it on: MODEL, DATA, which point of the model's path, and how to read the data.
 struct ModelInput {
   std::string model, data;
-  Index features = -1;  ///< --features; -1: as the model says
-  Index levels = 0;     ///< --levels; 0: all
+  PathPoint point;
   DataOptions reading;
 
   /// `what` explains DATA.
@@ -82,30 +99,41 @@ struct ModelInput {
 /// Reads a data set with the options given.
 using Reading = std::function<Dataset(const ReadOptions&)>;
 
-/// Columns of data read before, or of a model, that further data must have.
-struct Columns {
-  Index count = 0;
-  const std::vector<std::string>& names;
-  std::vector<float> means;  ///< stand for missing values with `--missing mean`; empty: not known
-  std::string whose;         ///< for messages
-};
-
-/// Reads more data: svmlight rows get at least as many columns, CSV columns their order by name, and missing
-/// values the means of the columns.
-Dataset read_matching(const Columns& columns, const std::string& path, ReadOptions options,
+/// Reads more data like `known`: svmlight rows get at least as many columns, CSV columns their order by name.
+Dataset read_matching(const Dataset& known, const std::string& path, ReadOptions options,
                       ThreadPool& threads);
 
-/// Reads data for a model as it is in the file: the model itself orders columns and fills in missing values.
+/// What data for a model must have.
+struct DataNeeds {
+  bool labels = false;
+  bool all_columns = false;  ///< false: only the columns that the model reads
+};
+/// How data for a model is read.
+ReadOptions reading_for(const Model& model, const DataOptions& options, const DataNeeds& needs);
+/// Reads data for a model: the model itself fills in missing values.
 Dataset read_for_model(const Model& model, const std::string& path, const DataOptions& options,
-                       bool labels_required, ThreadPool& threads);
+                       const DataNeeds& needs, ThreadPool& threads);
 
-/// Chooses the point of the model's path with at most `count` features.
-void use_features(Model& model, Index count);
-/// Predicts with the first `count` levels of a cascade.
-void use_levels(Model& model, Index count);
+/// From now on Ctrl-C and SIGTERM end the program at once with code 130 or 143. While a terminal monitor
+/// lives they cancel it instead, and the program ends with that code after it has written what there is.
+void take_signals();
+/// The program's exit code: that of the signal, if one came and nothing was wrong with the input.
+int code_after_signals(int code);
 
-/// Progress on standard error: a bar on a terminal, nothing elsewhere or when `quiet`. Ctrl-C cancels.
+/// Progress on standard error: a bar on a terminal, nothing elsewhere or when `quiet`. Signals cancel.
 std::unique_ptr<Monitor> terminal_monitor(bool quiet);
+
+/// While it lives, signals end the program at once although there is a monitor: nothing would be lost.
+class EndAtOnce {
+ public:
+  EndAtOnce();
+  ~EndAtOnce();
+  EndAtOnce(const EndAtOnce&) = delete;
+  EndAtOnce& operator=(const EndAtOnce&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Writes a report (JSON), unless the path is empty.
 void write_report(const std::string& path, const nlohmann::json& report);

@@ -10,6 +10,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(evaluate_command());
   commands.push_back(describe_command());
   commands.push_back(report_command());
+  commands.push_back(trim_command());
   commands.push_back(early_command());
   commands.push_back(export_command());
   commands.push_back(generate_command());

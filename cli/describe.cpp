@@ -4,8 +4,8 @@
 #include "command.hpp"
 #include "sharelearn/analysis/bounds.hpp"
 #include "sharelearn/model/linear_model.hpp"
-#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/json_text.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -16,9 +16,7 @@ class DescribeCommand : public Command {
   std::string_view summary() const override { return "Show the features and weights of a model"; }
   void declare(CLI::App& app) override {
     app.add_option("MODEL", model_, "Model file written by fit or transfer")->required();
-    app.add_option("--features", features_,
-                   "Show the model with at most N features, of those that the training kept")
-        ->check(non_negative());
+    point_.declare(app, "Show");
     auto* json =
         app.add_flag("--json", json_, "Print the whole model as JSON: everything that a prediction needs");
     app.add_flag("--stages", stages_,
@@ -34,7 +32,8 @@ class DescribeCommand : public Command {
   }
   int run() override {
     const ModelPtr model = load_model(model_);
-    if (features_ >= 0) show_features(*model);
+    point_.choose(*model);
+    if (point_.chosen()) forget_training(*model);
     if (json_) {
       nlohmann::json all = model->to_json(stages_);
       all.update(model->metadata);
@@ -52,27 +51,12 @@ class DescribeCommand : public Command {
   }
 
  private:
-  void show_features(Model& model) const;
   void print_bounds(const Model& model) const;
   std::string model_;
-  Index features_ = -1;
+  PathPoint point_;
   bool bounds_ = false, json_ = false, stages_ = false;
   double delta_ = 0.05;
 };
-
-/// What a model says of its training holds for the features it was saved with: for others only the candidates
-/// stay true.
-void DescribeCommand::show_features(Model& model) const {
-  const Index saved = model.features_used();
-  use_features(model, features_);
-  if (model.features_used() == saved || !model.metadata.contains("summary")) return;
-  nlohmann::json kept = nlohmann::json::object();
-  if (model.metadata["summary"].contains("candidates")) {
-    kept["candidates"] = model.metadata["summary"]["candidates"];
-  }
-  kept["features_used"] = model.features_used();
-  model.metadata["summary"] = std::move(kept);
-}
 
 /// Theorems 1 and 2 of [ShareBoost11] with the model's own figures; W* of Theorem 2 is the model's W.
 void DescribeCommand::print_bounds(const Model& model) const {

@@ -41,7 +41,7 @@ class EarlyCommand : public Command {
     input_.check_output({"-o", output_});
     const ModelPtr model = input_.load();
     ThreadPool threads(input_.reading.threads);
-    const Dataset data = read_for_model(*model, input_.data, input_.reading, false, threads);
+    const Dataset data = read_for_model(*model, input_.data, input_.reading, {}, threads);
     model->early = std::make_shared<const EarlyStop>(fit_early(*model, data, options_, threads));
     save_model(*model, output_);
     if (output_ != "-") print(*model);

@@ -8,9 +8,12 @@
 
 #include "command.hpp"
 #include "help.hpp"
+#include "model/table_names.hpp"
 
 namespace sharelearn::cli {
 namespace {
+
+constexpr std::size_t kMostClasses = 40;  // more are only in the report
 
 class EvaluateCommand : public Command {
  public:
@@ -36,29 +39,57 @@ class EvaluateCommand : public Command {
   bool early_ = false;
 };
 
+std::string weight_text(double weight) {
+  if (weight == 0) return ".";
+  return fmt::format("{:.{}f}", weight, weight == std::floor(weight) ? 0 : 1);
+}
+
 void print_confusion(const nlohmann::json& report) {
-  const auto classes = report["classes"].get<std::vector<std::string>>();
+  const TableNames heads(report["classes"].get<std::vector<std::string>>());
   const auto counts = report["confusion"].get<std::vector<std::vector<double>>>();
-  if (classes.size() > 40) return;
-  std::size_t width = 5;
-  for (const std::string& name : classes) width = std::max(width, name.size() + 1);
-  fmt::print("\nconfusion (rows: truth, columns: prediction)\n{:>{}}", "", width);
-  for (const std::string& name : classes) print_text(stdout, fmt::format("{:>{}}", name, width));
-  fmt::print("\n");
-  for (std::size_t row = 0; row < counts.size(); ++row) {
-    const bool other = row == classes.size();
-    if (other && std::all_of(counts[row].begin(), counts[row].end(), [](double n) { return n == 0; }))
-      continue;
-    print_text(stdout, fmt::format("{:>{}}", other ? "other" : classes[row], width));
-    for (const double n : counts[row]) {
-      const int digits = n == std::floor(n) ? 0 : 1;
-      fmt::print("{:>{}}", n == 0 ? "." : fmt::format("{:.{}f}", n, digits), width);
-    }
-    fmt::print("\n");
+  const std::size_t classes = heads.shown.size();
+  if (classes > kMostClasses) return;
+  std::size_t width = std::max<std::size_t>(5, heads.width + 1);
+  for (const auto& row : counts) {
+    for (const double n : row) width = std::max(width, weight_text(n).size() + 1);
   }
+  std::string text = fmt::format("\nconfusion (rows: truth, columns: prediction)\n{:>{}}", "", width);
+  for (const std::string& name : heads.shown) text += fmt::format("{:>{}}", name, width);
+  text += '\n';
+  for (std::size_t row = 0; row < counts.size(); ++row) {
+    const bool other = row == classes;
+    if (other && std::ranges::all_of(counts[row], [](double n) { return n == 0; })) continue;
+    text += fmt::format("{:>{}}", other ? "other" : heads.shown[row], width);
+    for (const double n : counts[row]) text += fmt::format("{:>{}}", weight_text(n), width);
+    text += '\n';
+  }
+  print_text(stdout, text + heads.legend);
+}
+
+/// Precision, recall, F1 and area of each class.
+void print_classes(const nlohmann::json& report) {
+  constexpr std::size_t longest = 40;
+  std::vector<std::string> names;
+  for (const auto& entry : report["per_class"]) names.push_back(entry["name"].get<std::string>());
+  if (names.size() > kMostClasses) return;
+  const TableNames heads(names, longest);
+  const std::size_t width = std::max<std::size_t>(8, heads.width);
+  std::string text = fmt::format("\n{:<{}}{:>10} {:>9} {:>9} {:>9} {:>9}\n", "class", width, "rows",
+                                 "precision", "recall", "F1", "AUC");
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto& entry = report["per_class"][c];
+    text += fmt::format("{:<{}}{:>10}", heads.shown[c], width, weight_text(entry["weight"].get<double>()));
+    for (const char* key : {"precision", "recall", "f1", "area_under_curve"}) {
+      text += entry[key].is_null() ? fmt::format(" {:>9}", "-")
+                                   : fmt::format(" {:>9.4f}", entry[key].get<double>());
+    }
+    text += '\n';
+  }
+  print_text(stdout, text + heads.legend);
 }
 
 std::string_view explanation_of(std::string_view key) {
+  if (key == "balanced_error") return "  (mean over classes)";
   if (key == "coverage") return "  (mean rank of the true class, 0 is best)";
   if (key == "calibration_limit") return "  (right probabilities stay below it in 19 of 20 samples)";
   return "";
@@ -84,6 +115,7 @@ void print(const nlohmann::json& report) {
     for (const auto& name : report[key]) print_text(stdout, " " + name.get<std::string>());
     fmt::print("\n");
   }
+  if (report.contains("per_class")) print_classes(report);
   if (report.contains("confusion")) print_confusion(report);
 }
 
@@ -91,7 +123,7 @@ int EvaluateCommand::run() {
   input_.check_output({"--report", report_});
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
-  const Dataset data = read_for_model(*model, input_.data, input_.reading, true, threads);
+  const Dataset data = read_for_model(*model, input_.data, input_.reading, {.labels = true}, threads);
   const nlohmann::json report = to_json(evaluate(*model, data, threads, early_));
   if (report_ != "-") print(report);
   write_report(report_, report);

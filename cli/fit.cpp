@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+
 #include "command.hpp"
 #include "fit_files.hpp"
 #include "help.hpp"
@@ -22,6 +24,11 @@ void widen(Dataset& data, Index columns) {
   x.cols = columns;
 }
 
+/// The name of a file without its folder.
+std::string name_of_data(const std::string& path) {
+  return path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
+}
+
 /// A method of the library: its options by their table.
 struct LibraryMethod : FitFiles {
   std::unique_ptr<sharelearn::Method> method;
@@ -36,6 +43,11 @@ struct LibraryMethod : FitFiles {
   int run();
 
  private:
+  /// Empty: none is kept, or the method cannot.
+  std::string checkpoint_path() const {
+    const Field* field = table.find("checkpoint");
+    return field != nullptr && field->is_set() ? field->get().get<std::string>() : "";
+  }
   Fitted learn(const Dataset& train_rows, const std::optional<Dataset>& test_rows, ThreadPool& threads,
                Monitor& monitor);
 };
@@ -51,6 +63,11 @@ void LibraryMethod::declare(CLI::App& parent) {
   file("--report", report, "Write a report to this file (JSON)");
   file("--plot", plot, "Draw the errors, round by round, into this file (SVG)");
   data.declare(*app, false);
+  app->add_option("--vocabulary", vocabulary,
+                  "Names of the columns of data that has none, one per line (the text before a tab), such as "
+                  "the words that sparse columns count")
+      ->type_name(kFile)
+      ->group(kDataSection);
   declare_fields(*app, table, files);
   if (online) online->declare(*app, table);
   app->add_flag("--quiet", quiet, "Print no progress and no table");
@@ -69,12 +86,16 @@ Fitted LibraryMethod::learn(const Dataset& train_rows, const std::optional<Datas
 int LibraryMethod::run() {
   if (online && online->chosen()) return online->run(*this, table);
   table.check();
-  check_files(files.inputs());
+  const std::string checkpoint = checkpoint_path();
+  check_files(files.inputs(), checkpoint);
   read_files(table, files);
   ThreadPool threads(data.threads);
-  const auto monitor = terminal_monitor(quiet);
   const FitRows rows = read_rows(table, threads);
+  const auto monitor = terminal_monitor(quiet);
+  if (!checkpoint.empty() && std::filesystem::exists(checkpoint))
+    say(fmt::format("continuing from {}", checkpoint));
   const nlohmann::json json = write(learn(rows.train, rows.test, threads, *monitor));
+  if (!checkpoint.empty() && !monitor->cancelled()) std::filesystem::remove(checkpoint);
   if (!shows_tables(quiet, model, report)) return 0;
   print_rounds(json);
   print_choices(json);
@@ -108,22 +129,27 @@ class FitCommand : public Command {
 
 }  // namespace
 
-void FitFiles::check_files(std::vector<NamedPath> inputs) const {
-  inputs.insert(inputs.begin(), {{"TRAIN", train}, {"--test", test}, {"--labels", data.read.labels_file}});
-  check_paths({{"-o", model}, {"--report", report}, {"--plot", plot}}, inputs);
+void FitFiles::check_files(std::vector<NamedPath> inputs, const std::string& checkpoint) const {
+  inputs.insert(inputs.begin(), {{"TRAIN", train},
+                                 {"--test", test},
+                                 {"--labels", data.read.labels_file},
+                                 {"--vocabulary", vocabulary}});
+  check_paths({{"-o", model}, {"--report", report}, {"--plot", plot}, {"--checkpoint", checkpoint}}, inputs);
 }
 
 FitRows FitFiles::read_rows(const FieldTable& table, ThreadPool& threads) const {
   ReadOptions reading = data.resolved();
   const Field* missing = table.find("missing");
-  reading.missing = missing->get() == "zero"   ? Missing::zero
-                    : missing->get() == "mean" ? Missing::keep
-                                               : Missing::error;
+  const nlohmann::json how = missing->is_set() ? missing->get() : nlohmann::json("error");
+  reading.missing = how == "zero"    ? Missing::zero
+                    : how == "error" ? Missing::error
+                                     : Missing::keep;  // the fit fills in
   FitRows rows{read_dataset(train, reading, threads), std::nullopt};
-  if (test.empty()) return rows;
-  rows.test = read_matching({rows.train.columns(), rows.train.column_names, {}, rows.train.source}, test,
-                            reading, threads);
-  widen(rows.train, rows.test->columns());
+  if (!test.empty()) {
+    rows.test = read_matching(rows.train, test, reading, threads);
+    widen(rows.train, rows.test->columns());
+  }
+  if (!vocabulary.empty()) name_columns(rows.train, read_text(vocabulary), vocabulary);
   return rows;
 }
 
@@ -131,7 +157,7 @@ nlohmann::json FitFiles::write(const Fitted& fitted) const {
   if (!model.empty()) save_model(*fitted.model, model);
   nlohmann::json json = to_json(fitted.report);
   write_report(report, json);
-  if (!plot.empty()) write_file(plot, to_svg(plot_of(fitted.report)));
+  if (!plot.empty()) write_file(plot, to_svg(plot_of(fitted.report, name_of_data(train))));
   for (const std::string& warning : fitted.report.warnings) say(with_flags(warning));
   return json;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "data/line_source.hpp"
+#include "fit/common.hpp"
 #include "fit_files.hpp"
 #include "help.hpp"
 #include "option_fields.hpp"
@@ -16,9 +17,10 @@ namespace sharelearn::cli {
 namespace {
 
 /// Calls `visit` for every example of the file; errors are reported with file, line and column.
-void for_each_line(const std::string& path, const std::function<void(const OnlineRow&)>& visit) {
+void for_each_line(const std::string& path, const Monitor& monitor,
+                   const std::function<void(const OnlineRow&)>& visit) {
   const std::string name = path == "-" ? "standard input" : path;
-  LineSource source(path);
+  LineSource source(path, monitor);
   LineReader reader(
       LineReaderOptions{.ids = FeatureIds::numbers, .label_required = false, .names = {}, .new_names = true});
   LineExample example;
@@ -108,11 +110,12 @@ void OnlineCascadeFront::declare_files(CLI::App& app, CLI::Option* online) {
           ->type_name("TEXT,..")
           ->needs(stream)
           ->group(section);
-  CLI::Option* resume = app.add_option("--resume", resume_, "Continue from this model, with its options")
-                            ->type_name(kFile)
-                            ->needs(online)
-                            ->excludes(classes)
-                            ->group(section);
+  CLI::Option* resume =
+      app.add_option("--resume,--from", resume_, "Continue from this model, with its options")
+          ->type_name(kFile)
+          ->needs(online)
+          ->excludes(classes)
+          ->group(section);
   app.add_option("--checkpoint-every", checkpoint_every_, "Write the model after every N steps")
       ->type_name("N")
       ->check(non_negative())
@@ -142,8 +145,8 @@ int OnlineCascadeFront::run(const FitFiles& files, const FieldTable& batch) {
   files.check_files();
   if (stream_) return run_stream(files);
   ThreadPool threads(files.data.threads);
-  const auto monitor = terminal_monitor(files.quiet);
   const FitRows rows = files.read_rows(table_, threads);
+  const auto monitor = terminal_monitor(files.quiet);
   const auto checkpoint = [&](const OnlineCascadeModel& model) {
     if (checkpoint_every_ > 0 && model.cascade.steps() % checkpoint_every_ == 0)
       save_model(model, files.model);
@@ -163,11 +166,12 @@ void OnlineCascadeFront::check_stream(const FitFiles& files) const {
   const ReadOptions& read = files.data.read;
   const bool svmlight = files.data.format == "auto" || files.data.format == "svmlight";
   const bool columns = !read.label_column.empty() || !read.weight_column.empty() ||
-                       !read.task_column.empty() || !read.ignore_columns.empty();
+                       !read.task_column.empty() || !read.ignore_columns.empty() ||
+                       !read.category_columns.empty() || read.zero_based;
   if (!svmlight || columns || !read.labels_file.empty() || common.missing.value_or("error") != "error") {
     throw InputError(
         "--stream reads svmlight lines only: it cannot be combined with another --format, --missing, "
-        "--labels "
+        "--labels, --zero-based "
         "or options of CSV columns");
   }
   if (files.train != "-") return;
@@ -182,7 +186,7 @@ OnlineCascadeLearner OnlineCascadeFront::stream_learner(const FitFiles& files) c
   const bool multiclass = options_.loss.value_or("multiclass-hinge").starts_with("multiclass");
   if (!classes_.empty()) return OnlineCascadeLearner::begin(options_, outline_of(classes_, multiclass));
   OnlineOutline outline;
-  for_each_line(files.train, [&](const OnlineRow& row) { outline.add(row, multiclass); });
+  for_each_line(files.train, silent_monitor(), [&](const OnlineRow& row) { outline.add(row, multiclass); });
   require_features(files.train, outline.columns);
   outline.check(multiclass, files.train);
   return OnlineCascadeLearner::begin(options_, outline);
@@ -193,19 +197,21 @@ int OnlineCascadeFront::run_stream(const FitFiles& files) {
   check_stream(files);
   OnlineCascadeLearner learner = stream_learner(files);
   const auto start = std::chrono::steady_clock::now();
+  const auto monitor = terminal_monitor(files.quiet);
   learner.after_step = [&] {
     if (checkpoint_every_ > 0 && learner.model().cascade.steps() % checkpoint_every_ == 0)
       save_model(learner.model(), files.model);
   };
-  for (Index pass = 0; pass < options_.passes.value_or(1); ++pass) {
-    for_each_line(files.train, [&](const OnlineRow& row) { learner.learn(row); });
+  for (Index pass = 0; pass < options_.passes.value_or(1) && !monitor->cancelled(); ++pass) {
+    for_each_line(files.train, *monitor, [&](const OnlineRow& row) { learner.learn(row); });
     learner.end_step();
-    require_features(files.train, learner.model().cascade.columns());
+    if (!monitor->cancelled()) require_features(files.train, learner.model().cascade.columns());
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Fitted fitted{learner.shared_model(), learner.report(seconds)};
   fitted.report.seconds = seconds;
   fitted.report.peak_bytes = peak_bytes();
+  if (monitor->cancelled()) settle_cancelled(fitted.report);
   const nlohmann::json json = files.write(fitted);
   if (shows_tables(files.quiet, files.model, files.report)) print_online(json);
   return 0;

@@ -22,13 +22,13 @@ struct FitRows {
 
 /// What every method reads and writes.
 struct FitFiles {
-  std::string train, test, model, report, plot;
+  std::string train, test, model, report, plot, vocabulary;
   DataOptions data;
   bool quiet = false;
 
   /// Throws InputError if an input is also an output, or an output cannot be written; `inputs`: files that
-  /// the method's own options name.
-  void check_files(std::vector<NamedPath> inputs = {}) const;
+  /// the method's own options name; `checkpoint`: the file that the run keeps, or empty.
+  void check_files(std::vector<NamedPath> inputs = {}, const std::string& checkpoint = {}) const;
   /// Training and test rows; the option `missing` of `table` says what becomes of missing values.
   FitRows read_rows(const FieldTable& table, ThreadPool& threads) const;
   /// Writes model, report, plot and warnings; gives back the report.

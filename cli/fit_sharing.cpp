@@ -164,11 +164,8 @@ bool SharingCommand::streams(LineSource& source) const {
 }
 
 Dataset SharingCommand::read_rows(LineSource& source, const SharingModel& model, ThreadPool& threads) const {
-  ReadOptions read = data_.resolved();
-  read.labels_required = !stream_.follow;
-  read.columns = model.columns();
-  read.column_names = model.column_names();
-  if (read.missing == Missing::mean) read.missing = Missing::keep;  // the learner fills in
+  const ReadOptions read = reading_for(model, data_, {.labels = !stream_.follow, .all_columns = true});
+  const EndAtOnce nothing_learned;
   return source.read_all(read, threads);
 }
 
@@ -179,12 +176,15 @@ std::optional<Dataset> SharingCommand::learn(OnlineSharing& online, ThreadPool& 
   std::optional<Dataset> rows, test;
   if (streams(source)) {
     check_options(data_.resolved(), Format::svmlight, source.name());
+    if (data_.read.zero_based)
+      throw InputError("--zero-based: lines that are learned as they come count from 1; give --load");
   } else {
     rows = read_rows(source, online.model(), threads);
     online.know_columns(*rows, threads);
   }
   if (!test_.empty()) {
-    test = read_for_model(online.model(), test_, data_, true, threads);
+    const EndAtOnce nothing_learned;
+    test = read_for_model(online.model(), test_, data_, {.labels = true}, threads);
     online.check_test(*test, threads);
   }
   SharingStream stream(online, stream_, monitor);

@@ -1,4 +1,5 @@
-// sharelearn COMMAND ...: parses, calls, prints. Exit 0: success, 2: the user's mistake, 1: a failure.
+// sharelearn COMMAND ...: parses, calls, prints. Exit 0: success, 2: the user's mistake, 1: a failure, 130
+// and 143: Ctrl-C and SIGTERM.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -118,9 +119,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  sharelearn::cli::take_signals();
   std::set_terminate(end_starved);
   try {
-    return after_output(run(argc, argv));
+    return sharelearn::cli::code_after_signals(after_output(run(argc, argv)));
   } catch (...) {  // only the words of another error can fail here
     sharelearn::cli::say("out of memory");
     return 1;

@@ -16,7 +16,7 @@ constexpr Index kMostBytes = Index{1} << 30;
 std::string type_name(const Field& field) {
   if (!field.allowed.empty())
     return fmt::format("{}{}", fmt::join(field.allowed, "|"), field.is_file ? "|FILE" : "");
-  if (field.is_file) return "FILE";
+  if (field.is_file || field.is_path) return "FILE";
   switch (field.type) {
     case FieldType::whole:
       return "N";

@@ -28,7 +28,8 @@ void print_method(std::string_view name, std::string_view summary, const FieldTa
                with_flags(section));
     for (const Field& field : table.fields()) {
       if (field.section != section) continue;
-      fmt::print("| `--{}` | {} | {} | {} |\n", field.name, cell(field.is_file ? "a file" : field.expected()),
+      fmt::print("| `--{}` | {} | {} | {} |\n", field.name,
+                 cell(field.is_file || field.is_path ? "a file" : field.expected()),
                  cell(with_flags(field.fallback_text)), cell(help_text(field)));
     }
   }

@@ -49,8 +49,10 @@ struct Lacking {
   std::string_view method, option, instead;
 };
 constexpr Lacking kLacking[] = {
-    {"gradboost", "--features", "fit a path, then choose the size with predict --features N"},
-    {"adaboost", "--features", "fit a path, then choose the size with predict --features N"},
+    {"gradboost", "--features",
+     "fit a path, then choose the size with predict --features N, or end it with --max-features N"},
+    {"adaboost", "--features",
+     "fit a path, then choose the size with predict --features N, or end it with --max-features N"},
     {"jointboost", "--features", "give --rounds, the number of stumps"},
     {"cascade", "--features", "larger values of --phi give fewer features"},
     {"cascade", "--lambda", "give --phi, one weight of the penalty per level"},
@@ -112,9 +114,8 @@ std::string surplus_words(const CLI::App& app, const std::vector<std::string>& w
   const auto options = app.get_options(
       [](const CLI::Option* option) { return option->get_positional() && option->count() > 0; });
   if (options.empty()) return fmt::format("not expected here: {}.", fmt::join(words, " "));
-  const CLI::Option& last = *options.back();
-  return fmt::format("not expected here: {}. {} is {} already, and there can be only one.",
-                     fmt::join(words, " "), last.get_name(true), last.results().back());
+  return fmt::format("not expected here: {}. There is a {} already, and there can be only one.",
+                     fmt::join(words, " "), options.back()->get_name(true));
 }
 
 /// The parser collects what is left from the last word to the first.
@@ -146,6 +147,17 @@ std::string wrong_subcommand(const CLI::App& app, int argc, char** argv) {
 /// The parser's own words, where there are better ones.
 std::string in_words(const CLI::ParseError& error) {
   std::string text = error.what();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
+    return text.substr(0, text.find(':')) + ": expected a value, found none.";
+  }
+  if (const std::size_t set = text.find(" not in {"); set != std::string::npos && text.ends_with('}')) {
+    const std::size_t name = text.find(": ") + 2;
+    std::string choices = text.substr(set + 9, text.size() - set - 10);
+    for (std::size_t at = 0; (at = choices.find(',', at)) != std::string::npos; at += 2)
+      choices.insert(at + 1, " ");
+    return fmt::format("{}expected one of {}, found '{}'.", text.substr(0, name), choices,
+                       text.substr(name, set - name));
+  }
   for (const auto& [parsers, ours] :
        {std::pair<std::string_view, std::string_view>{" excludes ", " cannot be combined with "},
         {" requires ", " needs "},

@@ -2,12 +2,19 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
 #include <span>
 
 #include "command.hpp"
+#include "data/line_rows.hpp"
+#include "data/row_stream.hpp"
 #include "help.hpp"
 #include "sharelearn/data/write.hpp"
 #include "sharelearn/model/metrics.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -37,14 +44,20 @@ class PredictCommand : public Command {
     app.add_flag("--early", early_,
                  "Stop each prediction as soon as its answer is safe (needs a model of sharelearn early)")
         ->group(group);
+    app.add_flag("--follow", follow_,
+                 "Answer each row (a line of CSV or svmlight) as soon as it is there, on standard output")
+        ->group(group);
     input_.declare(app, "Data to predict, with or without labels; - is standard input");
   }
   int run() override;
 
  private:
+  void check(const Model& model) const;
+  std::string answers(const Model& model, const Dataset& data, ThreadPool& threads) const;
+  int follow(const Model& model) const;
   ModelInput input_;
   std::string output_ = "-";
-  bool scores_ = false, proba_ = false, early_ = false;
+  bool scores_ = false, proba_ = false, early_ = false, follow_ = false;
   Index top_ = 0;
 };
 
@@ -98,34 +111,77 @@ std::string answer(const Model& model, const Predictions& predictions, Index row
   return line;
 }
 
-std::string table(const Model& model, const Grid<double>& numbers) {
-  std::string text = joined(model.output_names()) + "\n";
-  for (Index i = 0; i < numbers.rows(); ++i) text += row_of_numbers(numbers, i) + "\n";
+/// Lines of features by name are read as the model's vocabulary knows them.
+bool reads_names(const Model& model, const DataOptions& reading) {
+  const auto* sharing = dynamic_cast<const SharingModel*>(&model);
+  if (sharing == nullptr || !sharing->features.by_name()) return false;
+  return reading.format == "svmlight" || (reading.format == "auto" && model.columns() == 0);
+}
+
+void follow_names(const SharingModel& model, LineSource& source,
+                  const std::function<void(const Dataset&)>& use) {
+  for (std::string_view line; source.next(line);) {
+    LineRows rows(
+        {.ids = FeatureIds::names, .label_required = false, .add_repeated = model.features.hash_bits() > 0});
+    rows.add(line, source);
+    if (rows.count() > 0) use(rows.take(source.name()));
+  }
+}
+
+void PredictCommand::check(const Model& model) const {
+  if ((proba_ || top_ > 0) && model.outputs_are() == OutputKind::value) {
+    throw InputError(
+        fmt::format("{}: the model predicts numbers, not classes", proba_ ? "--proba" : "--top"));
+  }
+  if (follow_ && output_ != "-") throw InputError("--follow answers on standard output: leave -o out");
+}
+
+/// One line per row.
+std::string PredictCommand::answers(const Model& model, const Dataset& data, ThreadPool& threads) const {
+  Grid<double> scores = early_ ? model.early_scores(data, threads).scores : model.scores(data, threads);
+  if (proba_) scores = model.proba(std::move(scores));
+  Predictions predictions;
+  if (!scores_ && !proba_ && top_ == 0) predictions = model.predict(scores);
+  std::string text;
+  for (Index i = 0; i < scores.rows(); ++i) {
+    text += scores_ || proba_ ? row_of_numbers(scores, i)
+            : top_ > 0        ? names_at(model, best_classes(scores, i, top_))
+                              : answer(model, predictions, i);
+    text += '\n';
+  }
   return text;
+}
+
+/// Rows are answered before the next ones are waited for.
+int PredictCommand::follow(const Model& model) const {
+  const auto monitor = terminal_monitor(true);
+  // More threads than the user asks for would only add the time to wake them.
+  ThreadPool threads(std::max(1, input_.reading.threads));
+  LineSource source(input_.data, *monitor);
+  const auto write = [](const std::string& text) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+      throw Failure(fmt::format("standard output: cannot write to it: {}", std::strerror(errno)));
+  };
+  if (scores_ || proba_) write(joined(model.output_names()) + "\n");
+  if (reads_names(model, input_.reading)) {
+    follow_names(dynamic_cast<const SharingModel&>(model), source,
+                 [&](const Dataset& rows) { write(answers(model, rows, threads)); });
+  } else {
+    RowStream rows(source, reading_for(model, input_.reading, {}), threads);
+    for (Dataset some; rows.next(some);) write(answers(model, some, threads));
+  }
+  return monitor->cancelled() ? 130 : 0;
 }
 
 int PredictCommand::run() {
   input_.check_output({"-o", output_});
   const ModelPtr model = input_.load();
+  check(*model);
+  if (follow_) return follow(*model);
   ThreadPool threads(input_.reading.threads);
-  const Dataset data = read_for_model(*model, input_.data, input_.reading, false, threads);
-  if ((proba_ || top_ > 0) && model->outputs_are() == OutputKind::value) {
-    throw InputError(
-        fmt::format("{}: the model predicts numbers, not classes", proba_ ? "--proba" : "--top"));
-  }
-  std::string text;
-  Grid<double> scores = early_ ? model->early_scores(data, threads).scores : model->scores(data, threads);
-  if (proba_) to_probabilities(model->link(), scores);
-  if (scores_ || proba_) {
-    text = table(*model, scores);
-  } else {
-    const Predictions predictions = model->predict(scores);
-    for (Index i = 0; i < scores.rows(); ++i) {
-      text += top_ > 0 ? names_at(*model, best_classes(scores, i, top_)) : answer(*model, predictions, i);
-      text += '\n';
-    }
-  }
-  write_file(output_, text);
+  const Dataset data = read_for_model(*model, input_.data, input_.reading, {}, threads);
+  const std::string head = scores_ || proba_ ? joined(model->output_names()) + "\n" : "";
+  write_file(output_, head + answers(*model, data, threads));
   return 0;
 }
 

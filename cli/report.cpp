@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "fit_files.hpp"
-#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/atomic_file.hpp"
+#include "sharelearn/run/json_text.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -33,7 +33,9 @@ std::vector<Column> columns_of(const nlohmann::json& report) {
   const bool decrease =
       report["method"] == "jointboost" || rule == "line" || rule == "column" || rule == "exact";
   return {{"round", "round", "{:.0f}", 6},
+          {"lambda", "lambda", "{:.4g}", 11},
           {"features_used", "features", "{:.0f}", 10},
+          {"columns_read", "columns", "{:.0f}", 9},
           {"objective", "objective", "{:.6g}", 13},
           {"score", decrease ? "decrease" : "gradient", "{:.4g}", 13},
           {"train_error", numbers ? "train RMSE" : "train err", "{:.4f}", 11},
@@ -59,6 +61,12 @@ void print_rounds(const nlohmann::json& report) {
   std::erase_if(columns, [&](const Column& column) {
     return std::ranges::none_of(rounds, [&](const auto& round) { return !text_of(round, column).empty(); });
   });
+  // Columns are shown where a feature reads several, or several read one.
+  if (std::ranges::all_of(rounds, [](const auto& round) {
+        return !round.contains("columns_read") || round["columns_read"] == round["features_used"];
+      })) {
+    std::erase_if(columns, [](const Column& c) { return c.key == std::string_view("columns_read"); });
+  }
   for (const Column& column : columns) fmt::print("{:>{}}", column.headline, column.width);
   fmt::print("\n");
   for (std::size_t r = 0; r < rounds.size(); ++r) {

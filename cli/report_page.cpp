@@ -61,7 +61,8 @@ int ReportCommand::run() {
   PageOptions options{std::filesystem::path(model_).filename().string(), fit_report(), image_width_};
   ThreadPool threads(reading_.threads);
   std::optional<Dataset> data;
-  if (!data_.empty()) data = read_for_model(*model, data_, reading_, true, threads);
+  if (!data_.empty())
+    data = read_for_model(*model, data_, reading_, {.labels = true, .all_columns = true}, threads);
   write_file(output_, report_page(*model, options, data ? &*data : nullptr, threads));
   if (output_ != "-") fmt::print("wrote {}\n", output_);
   return 0;

@@ -67,7 +67,7 @@ void SharingStream::require_features(const std::string& source) const {
 void SharingStream::finish(const std::string& source, Index lines) {
   const bool nothing = online_.model().examples == examples_before_ && !options_.follow && lines_before_ == 0;
   if (monitor_.cancelled()) {
-    if (nothing) throw Failure("interrupted before the first example was learned");
+    if (nothing) throw Cancelled("before the first example was learned");
     say(fmt::format("interrupted after line {}; the model keeps what it has learned from these lines",
                     online_.position()));
   } else if (options_.skip && lines < lines_before_) {

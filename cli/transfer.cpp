@@ -49,13 +49,13 @@ int TransferCommand::run() {
                {"--labels", files_.data.read.labels_file}});
   const ModelPtr known = load_model(known_);
   ThreadPool threads(files_.data.threads);
-  const auto monitor = terminal_monitor(files_.quiet);
   const auto read = [&](const std::string& path) {
-    return read_for_model(*known, path, files_.data, true, threads);
+    return read_for_model(*known, path, files_.data, {.labels = true, .all_columns = true}, threads);
   };
   const Dataset rows = read(files_.train);
   std::optional<Dataset> test;
   if (!files_.test.empty()) test = read(files_.test);
+  const auto monitor = terminal_monitor(files_.quiet);
   const nlohmann::json json =
       files_.write(transfer(*known, {rows, test ? &*test : nullptr}, options_, {threads, *monitor}, known_));
   if (!shows_tables(files_.quiet, files_.model, files_.report)) return 0;

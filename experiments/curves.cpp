@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "model/path_evaluator.hpp"
+#include "fit/path_evaluator.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/jointboost.hpp"

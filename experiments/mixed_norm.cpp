@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/path_evaluator.hpp"
+#include "fit/path_evaluator.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/learn/structural.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"

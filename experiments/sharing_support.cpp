@@ -30,31 +30,31 @@ SharingData sharing_synthetic(int which, Index rows, std::uint64_t seed) {
 
 SharingOutcome run_sharing(const SharingData& data, const SharingOptions& options, Hypotheses hypotheses,
                            const Competitor* competitor) {
-  SharingLearner learner(std::make_shared<SharingModel>(options, ClassSets(hypotheses), FeatureNumbering()));
-  SharingModel& model = learner.model();
+  SharingLearner learner(std::make_shared<SharingState>(options, ClassSets(hypotheses), FeatureNumbering()));
+  SharingState& state = learner.state();
   std::optional<BoundMeter> meter;
   if (competitor != nullptr) meter.emplace(*competitor);
   ExampleBuilder builder;
   SharingOutcome outcome;
   for (Index t = 0; t < data.size(); ++t) {
     const auto at = static_cast<std::size_t>(t);
-    builder.clear(model);
+    builder.clear(state);
     for (auto e = static_cast<std::size_t>(data.rows.start[at]);
          e < static_cast<std::size_t>(data.rows.start[at + 1]); ++e) {
-      builder.add(model, data.rows.column[e], data.rows.value[e]);
+      builder.add(state, data.rows.column[e], data.rows.value[e]);
     }
-    builder.finish(model);
-    if (meter) meter->observe(model, builder.view(), model.find_class(data.label[at]));
+    builder.finish(state);
+    if (meter) meter->observe(state, builder.view(), state.find_class(data.label[at]));
     learner.learn(builder.view(), data.label[at]);
-    outcome.curve.push_back(static_cast<double>(model.mistakes));
+    outcome.curve.push_back(static_cast<double>(state.mistakes));
   }
-  outcome.mistakes = model.mistakes;
-  outcome.classes = model.class_count();
-  if (meter) outcome.bound = meter->result(model);
-  for (const ClassGroup& group : model.sets.groups()) {
+  outcome.mistakes = state.mistakes;
+  outcome.classes = state.class_count();
+  if (meter) outcome.bound = meter->result(state);
+  for (const ClassGroup& group : state.sets.groups()) {
     if (group.members.empty()) continue;
     outcome.sets += " {";
-    for (const std::uint32_t r : group.members) outcome.sets += fmt::format(" {}", model.classes[r]);
+    for (const std::uint32_t r : group.members) outcome.sets += fmt::format(" {}", state.classes[r]);
     outcome.sets += " }";
   }
   return outcome;

@@ -53,7 +53,7 @@ void structural_landsat_experiment(Run& run) {
   const Index sets = quick ? 2 : 10, lambdas = quick ? 12 : 60;
   std::vector<std::vector<std::vector<PathPoint>>> paths(kPenalties.size());  // [penalty][set]
   for (Index set = 0; set < sets; ++set) {
-    const LandsatPart part =
+    const MulticlassPart part =
         landsat_part(run, kPerClass, run.settings().seed + static_cast<std::uint64_t>(set));
     for (std::size_t p = 0; p < kPenalties.size(); ++p) {
       const auto key = fmt::format("{}-{}-{}-{}", kPenalties[p], set, lambdas, run.settings().seed);

@@ -16,24 +16,7 @@ namespace {
 
 constexpr Index kClasses = 10;
 constexpr Index kAllRows = 10000;  // more than any class has
-/// exp(-|x - z|^2 / (2 sigma)) on pixels in [0, 1]. With sigma 1, as printed, the kernel is nearly the
-/// identity. With 9, one perceptron pass over all rows makes 2,739 mistakes, about as many as in the paper.
-constexpr double kSigma = 9;
 const std::vector<std::string> kPenalties = {"l1", "l1l2", "l1linf", "l2sq"};
-
-/// The kernel values of every row at every support point, as columns.
-Matrix kernel_columns(const Matrix& x, const Grid<float>& support, ThreadPool& threads) {
-  const KernelPool pool(x, support, kSigma, threads);
-  DenseMatrix columns(x.rows(), pool.candidates());
-  for (Index j = 0; j < pool.candidates(); ++j) pool.values(j, columns, j);
-  return Matrix(std::move(columns));
-}
-
-void to_unit(Matrix& x, float factor) {
-  for (Index j = 0; j < x.cols(); ++j) {
-    for (float& v : x.owned_dense().column_span(j)) v *= factor;
-  }
-}
 
 /// The rows that are not in `taken` (ascending): held out to choose lambda.
 std::vector<Index> rows_without(const std::vector<Index>& taken, Index rows) {
@@ -70,16 +53,14 @@ KernelProblem kernel_problem(Run& run, Index support_size, Index rows_a_class, I
                              Index test_rows) {
   const std::uint64_t seed = run.settings().seed;
   ThreadPool& threads = run.context().threads;
-  Dataset all = run.read("mnist/train-images-idx3-ubyte.gz"),
-          held = run.read("mnist/t10k-images-idx3-ubyte.gz");
+  Dataset all = read_unit_images(run, "mnist/train-images-idx3-ubyte.gz"),
+          held = read_unit_images(run, "mnist/t10k-images-idx3-ubyte.gz");
   KernelProblem problem;
   problem.classes = classes_of(all);
   const auto& names = problem.classes.names;
   all = select_rows(all, rows_of_each_class(problem.classes.of_row, kClasses, rows_a_class, seed));
   held = select_rows(held, rows_of_each_class(classes_of(held, names).of_row, kClasses, test_rows, seed));
   problem.test_labels = classes_of(held, names);
-  to_unit(all.x, 1.0F / 255);
-  to_unit(held.x, 1.0F / 255);
   const Classes labels = classes_of(all, names);
   problem.support = perceptron_support(all.x, labels.of_row, kClasses, support_size, kSigma, seed);
   problem.test = kernel_columns(held.x, problem.support, threads);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "pool/kernel.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/penalty/penalties.hpp"
@@ -61,15 +62,46 @@ std::vector<Index> rows_of_each_class(std::span<const std::int32_t> class_of_row
   return chosen;
 }
 
-LandsatPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
+MulticlassPart landsat_part(Run& run, Index per_class, std::uint64_t seed) {
   const Dataset train_all = run.read("satimage/train.csv.gz"), test_all = run.read("satimage/test.csv.gz");
   const Classes classes = classes_of(train_all);
   const Dataset chosen =
       select_rows(train_all, rows_of_each_class(classes.of_row, classes.count(), per_class, seed));
-  LandsatPart part{Matrix(products_of(chosen.x.to_dense())), Matrix(products_of(test_all.x.to_dense())),
-                   classes_of(chosen, classes.names).of_row, classes_of(test_all, classes.names).of_row,
-                   classes.count()};
+  MulticlassPart part{Matrix(products_of(chosen.x.to_dense())), Matrix(products_of(test_all.x.to_dense())),
+                      classes_of(chosen, classes.names).of_row, classes_of(test_all, classes.names).of_row,
+                      classes.count()};
   standardise(part.train, part.test, run.context().threads);
+  return part;
+}
+
+Dataset read_unit_images(Run& run, const std::string& file) {
+  Dataset images = run.read(file);
+  for (Index j = 0; j < images.x.cols(); ++j) {
+    for (float& v : images.x.owned_dense().column_span(j)) v *= 1.0F / 255;
+  }
+  return images;
+}
+
+Matrix kernel_columns(const Matrix& x, const Grid<float>& support, ThreadPool& threads) {
+  const KernelPool pool(x, support, kSigma, threads);
+  DenseMatrix columns(x.rows(), pool.candidates());
+  for (Index j = 0; j < pool.candidates(); ++j) pool.values(j, columns, j);
+  return Matrix(std::move(columns));
+}
+
+MulticlassPart mnist_part(Run& run, Index per_class, Index support, std::uint64_t seed) {
+  ThreadPool& threads = run.context().threads;
+  const Dataset all = read_unit_images(run, "mnist/train-images-idx3-ubyte.gz"),
+                held = read_unit_images(run, "mnist/t10k-images-idx3-ubyte.gz");
+  const Classes classes = classes_of(all);
+  const Grid<float> points =
+      perceptron_support(all.x, classes.of_row, classes.count(), support, kSigma, seed);
+  const Dataset chosen =
+      select_rows(all, rows_of_each_class(classes.of_row, classes.count(), per_class, seed));
+  MulticlassPart part{kernel_columns(chosen.x, points, threads), kernel_columns(held.x, points, threads),
+                      classes_of(chosen, classes.names).of_row, classes_of(held, classes.names).of_row,
+                      classes.count()};
+  standardise(part.train, part.test, threads);
   return part;
 }
 

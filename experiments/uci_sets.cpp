@@ -4,7 +4,7 @@ namespace sharelearn::reproduce {
 
 const std::vector<UciSet>& uci_sets() {
   static const std::vector<UciSet> sets = {
-      {"landsat", "satimage", 0, 60},
+      {"landsat", "satimage", 0, 126},
       {"pendigits", "pendigits", 0, 60},
       {"isolet", "isolet", 32, 9502},
   };

@@ -7,12 +7,13 @@
 #include <algorithm>
 
 #include "fuzz.hpp"
+#include "sharelearn/export/export.hpp"
 #include "sharelearn/fit/online_cascade.hpp"
 #include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/model/sharing_model.hpp"
-#include "sharelearn/report/json_text.hpp"
+#include "sharelearn/run/json_text.hpp"
 
 namespace sharelearn::fuzz {
 
@@ -108,6 +109,7 @@ inline void use_model(std::string_view file) {
   expect_errors_only([&] { (void)model->describe(); });
   expect_errors_only([&] { (void)json_text(model->to_json(false)); });
   expect_errors_only([&] { (void)json_text(model->to_json(true)); });
+  expect_errors_only([&] { (void)export_model(*model, ExportTarget::onnx, "model.onnx", nullptr); });
   predict(*model);
   choose_parts(*model);
   predict(*model);

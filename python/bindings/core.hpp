@@ -59,6 +59,9 @@ int threads_for(Index numbers, int asked);
 /// Values of a 2-D array: borrowed if they are float32 columns, else converted once.
 void take_dense(Data& data, const Array& x, int threads);
 
+/// Values and column names of an Arrow stream, given as the capsule of __arrow_c_stream__.
+void take_stream(Data& data, nb::handle capsule, int threads);
+
 void bind_data(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_fit(nb::module_& module);

@@ -1,10 +1,14 @@
 // Data: a data set made of Python's arrays.
 #include <fmt/core.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <unordered_map>
 
 #include "core.hpp"
@@ -79,6 +83,37 @@ void take_sparse(Data& data, Index rows, const Offsets& start, const Ids& row, c
     x.start.push_back(std::ssize(x.value));
   }
   data.set.x = std::move(x);
+}
+
+/// Whether all values of a column are finite, or NaN where that is allowed. The loops have no exit, so that
+/// they are vectorised.
+bool is_finite_column(std::span<const float> values, bool allow_nan) {
+  constexpr std::uint32_t infinity = 0x7f800000, without_sign = 0x7fffffff;
+  std::uint32_t bad = 0;
+  if (allow_nan) {
+    for (const float value : values)
+      bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & without_sign) == infinity);
+  } else {
+    for (const float value : values)
+      bad |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & infinity) == infinity);
+  }
+  return bad == 0;
+}
+
+bool is_finite(const Data& self, bool allow_nan, const std::optional<std::vector<Index>>& columns,
+               int threads) {
+  if (self.set.x.is_sparse()) throw nb::type_error("expected dense data");
+  const DenseView x = self.set.x.dense();
+  const auto count = columns ? std::ssize(*columns) : x.cols();
+  std::atomic<bool> finite = true;
+  const auto look = [&](std::int64_t n, int) {
+    const Index j = columns ? (*columns)[static_cast<std::size_t>(n)] : n;
+    if (!is_finite_column(x.column_span(j), allow_nan)) finite = false;
+  };
+  Threads pool(threads_for(x.rows() * count, threads));
+  const nb::gil_scoped_release released;
+  static_cast<ThreadPool&>(pool).for_each(count, look);
+  return finite;
 }
 
 void require_rows(const Data& data, std::size_t count, const char* what) {
@@ -156,6 +191,16 @@ void bind_data(nb::module_& module) {
           },
           nb::arg("x"), nb::arg("threads") = 0,
           "Uses float32 columns where they are (Fortran order); converts other arrays once.")
+      .def(
+          "take_stream",
+          [](Data& self, const nb::object& capsule, int threads) {
+            self.owner = nb::object();
+            take_stream(self, capsule, threads);
+          },
+          nb::arg("capsule"), nb::arg("threads") = 0,
+          "Values and names of the columns of an Arrow stream, batch by batch.")
+      .def("is_finite", is_finite, nb::arg("allow_nan"), nb::arg("columns").none(), nb::arg("threads") = 0,
+           "Whether the values, or those of some columns, are finite.")
       .def("take_sparse", take_sparse, nb::arg("rows"), nb::arg("indptr"), nb::arg("indices"),
            nb::arg("values"), "Compressed sparse columns, rows ascending.")
       .def("set_labels", set_labels, nb::arg("names"), nb::arg("ids"))
@@ -177,6 +222,9 @@ void bind_data(nb::module_& module) {
       .def_prop_rw(
           "column_names", [](const Data& self) { return self.set.column_names; },
           [](Data& self, std::vector<std::string> names) { self.set.column_names = std::move(names); })
+      .def_prop_rw(
+          "label_name", [](const Data& self) { return self.set.label_place.name; },
+          [](Data& self, std::string name) { self.set.label_place.name = std::move(name); })
       .def_prop_rw(
           "image_width", [](const Data& self) { return self.set.image_width; },
           [](Data& self, Index width) { self.set.image_width = width; })

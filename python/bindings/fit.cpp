@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 
 #include "core.hpp"
 #include "monitor.hpp"
 #include "sharelearn/fit/cascade.hpp"
 #include "sharelearn/fit/online_cascade.hpp"
+#include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/fit/transfer.hpp"
 #include "sharelearn/run/error.hpp"
@@ -30,10 +32,29 @@ nb::tuple fit_method(const std::string& name, const nb::dict& options, const Dat
   const auto method = method_named(name);
   set_fields(method->fields(), options);
   PythonMonitor monitor(std::move(progress), std::move(after_round));
-  return monitor.run([&] {
+  const nb::tuple result = monitor.run([&] {
     Threads pool(threads);
     const FitObserver observer = [&](const Round& round) { return monitor.after_round(round); };
     return method->fit({train.set, test != nullptr ? &test->set : nullptr}, {pool, monitor}, observer);
+  });
+  const FieldTable table = method->fields();
+  const Field* checkpoint = table.find("checkpoint");
+  if (checkpoint != nullptr && checkpoint->is_set() && result[2].is_none())  // the run is finished
+    std::filesystem::remove(checkpoint->get().get<std::string>());
+  return result;
+}
+
+/// fit_method() of shareboost that goes on from a model of the same data to more features.
+nb::tuple continue_shareboost(const std::shared_ptr<Model>& start, const nb::dict& options, const Data& train,
+                              int threads, nb::object progress, nb::object after_round) {
+  ShareBoostFit chosen;
+  set_fields(fields(chosen), options);
+  chosen.start = start;
+  PythonMonitor monitor(std::move(progress), std::move(after_round));
+  return monitor.run([&] {
+    Threads pool(threads);
+    const FitObserver observer = [&](const Round& round) { return monitor.after_round(round); };
+    return fit({train.set}, chosen, {pool, monitor}, observer);
   });
 }
 
@@ -87,6 +108,10 @@ void bind_fit(nb::module_& module) {
              nb::arg("test").none() = nb::none(), nb::arg("threads") = 0,
              nb::arg("progress").none() = nb::none(), nb::arg("after_round").none() = nb::none(),
              "Learns a model: (model, report, exception or None).");
+  module.def("continue_shareboost", continue_shareboost, nb::arg("start"), nb::arg("options"),
+             nb::arg("train"), nb::arg("threads") = 0, nb::arg("progress").none() = nb::none(),
+             nb::arg("after_round").none() = nb::none(),
+             "Goes on from a model of the same data to more features: (model, report, exception or None).");
   module.def("fit_online_cascade", fit_online_cascade, nb::arg("options"), nb::arg("train"),
              nb::arg("threads") = 0, nb::arg("progress").none() = nb::none());
   module.def("transfer", transfer_model, nb::arg("known"), nb::arg("train"), nb::arg("options"),

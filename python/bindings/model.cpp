@@ -9,10 +9,12 @@
 #include <set>
 
 #include "core.hpp"
+#include "sharelearn/export/export.hpp"
 #include "sharelearn/fit/evaluate.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/report/page.hpp"
+#include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn::python {
@@ -213,6 +215,16 @@ std::string page_of(const Model& model, const Data* data, nb::handle fit, const 
   return report_page(model, options, data == nullptr ? nullptr : &data->set, pool);
 }
 
+void export_to(const Model& model, const std::string& path, const std::string& to,
+               std::optional<Index> features) {
+  LinearModel exported = *as_linear(model, "export");
+  if (features) {
+    exported.use_features(*features);
+    exported.early = nullptr;  // its thresholds belong to another number of features
+  }
+  write_file(path, export_model(exported, export_target_from(to), path, nullptr).text);
+}
+
 void bind_prediction(nb::class_<Model>& model) {
   model
       .def("scores", of_data<false>, nb::arg("data"), nb::arg("threads") = 0, "One score per row and output.")
@@ -265,6 +277,8 @@ void bind_stages(nb::class_<Model>& model) {
 
 void bind_files(nb::class_<Model>& model) {
   model
+      .def("export", export_to, nb::arg("path"), nb::arg("to"), nb::arg("features") = nb::none(),
+           "What `sharelearn export` writes.")
       .def(
           "save", [](const Model& self, const std::string& path) { save_model(self, path); }, nb::arg("path"))
       .def_static(

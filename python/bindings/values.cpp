@@ -15,12 +15,14 @@
 namespace sharelearn::python {
 namespace {
 
-/// Options that have another name in Python: a keyword of the language, or scikit-learn's word for it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNames{
+/// Options that have another name in Python: a keyword of the language, scikit-learn's word for it, or the
+/// name of a method (transform).
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kNames{
     {{"lambda", "lambda_"},
      {"features", "n_features"},
      {"validation", "validation_fraction"},
-     {"seed", "random_state"}}};
+     {"seed", "random_state"},
+     {"transform", "count_transform"}}};
 
 nlohmann::json list_to_json(nb::handle value) {
   nlohmann::json list = nlohmann::json::array();

@@ -15,6 +15,12 @@ class Data:
         Uses float32 columns where they are (Fortran order); converts other arrays once.
         """
 
+    def take_stream(self, capsule: object, threads: int = 0) -> None:
+        """Values and names of the columns of an Arrow stream, batch by batch."""
+
+    def is_finite(self, allow_nan: bool, columns: Sequence[int] | None, threads: int = 0) -> bool:
+        """Whether the values, or those of some columns, are finite."""
+
     def take_sparse(self, rows: int, indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Compressed sparse columns, rows ascending."""
 
@@ -31,6 +37,12 @@ class Data:
 
     @column_names.setter
     def column_names(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def label_name(self) -> str: ...
+
+    @label_name.setter
+    def label_name(self, arg: str, /) -> None: ...
 
     @property
     def image_width(self) -> int: ...
@@ -113,6 +125,9 @@ class Model:
     def inputs(self) -> list[int]:
         """Raw columns that a prediction reads, ascending."""
 
+    def export(self, path: str, to: str, features: int | None = None) -> None:
+        """What `sharelearn export` writes."""
+
     def save(self, path: str) -> None: ...
 
     @staticmethod
@@ -163,6 +178,11 @@ def methods() -> list[Any]:
 
 def fit(method: str, options: dict[str, Any], train: Data, test: Data | None = None, threads: int = 0, progress: object | None = None, after_round: object | None = None) -> tuple[Any, ...]:
     """Learns a model: (model, report, exception or None)."""
+
+def continue_shareboost(start: Model, options: dict[str, Any], train: Data, threads: int = 0, progress: object | None = None, after_round: object | None = None) -> tuple[Any, ...]:
+    """
+    Goes on from a model of the same data to more features: (model, report, exception or None).
+    """
 
 def fit_online_cascade(options: dict[str, Any], train: Data, threads: int = 0, progress: object | None = None) -> tuple[Any, ...]: ...
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._base import BoostingClassifier, CascadeBase, PathClassifier, PathRegressor, Regressor, Selector, SharingBase
+from ._classifiers import BoostingClassifier, PathClassifier
+from ._online import CascadeBase, SharingBase
+from ._regressors import PathRegressor, Regressor, Selector
 
 
 class ShareBoostClassifier(BoostingClassifier):
@@ -19,17 +21,27 @@ class ShareBoostClassifier(BoostingClassifier):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
-        loss with classes: multiclass or binary.
+        balanced: every class counts the same, however many rows it has; or a file of lines 'class weight'.
+        One of none, balanced. It needs a loss with classes: multiclass or binary.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass'
@@ -80,8 +92,9 @@ class ShareBoostClassifier(BoostingClassifier):
     groups : Sequence[Sequence[str | int]] | None, default=None
         Groups of features that enter together: one line of columns, by name or number, per group.
     costs : float | Sequence[float] | None, default=None
-        Costs above 0, one per group (without groups: one per candidate), by which the scores are divided. A
-        number above 0.
+        Costs above 0, one per column (or one per candidate; with groups: one per group), by which the scores
+        are divided. A column is paid for once: a candidate costs what it reads beyond the columns of those
+        chosen, at least the least of all costs. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -133,6 +146,8 @@ class ShareBoostClassifier(BoostingClassifier):
     deform : int, default=0
         Number of randomly deformed copies of each training image to learn from as well. A number from 0 to
         1000.
+    warm_start : bool, default=False
+        fit goes on from the model of the last fit to more features, with the same data and pool columns.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -142,15 +157,18 @@ class ShareBoostClassifier(BoostingClassifier):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
         class_weight: str | dict[Any, float] | None = None,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass',
         n_features: int = 20,
@@ -189,14 +207,18 @@ class ShareBoostClassifier(BoostingClassifier):
         contrast: float = 1.0,
         image_width: int | None = None,
         deform: int = 0,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
         self.class_weight = class_weight
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.n_features = n_features
@@ -235,6 +257,7 @@ class ShareBoostClassifier(BoostingClassifier):
         self.contrast = contrast
         self.image_width = image_width
         self.deform = deform
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
@@ -248,14 +271,24 @@ class ShareBoostRegressor(Regressor):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='squared'
@@ -309,8 +342,9 @@ class ShareBoostRegressor(Regressor):
     groups : Sequence[Sequence[str | int]] | None, default=None
         Groups of features that enter together: one line of columns, by name or number, per group.
     costs : float | Sequence[float] | None, default=None
-        Costs above 0, one per group (without groups: one per candidate), by which the scores are divided. A
-        number above 0.
+        Costs above 0, one per column (or one per candidate; with groups: one per group), by which the scores
+        are divided. A column is paid for once: a candidate costs what it reads beyond the columns of those
+        chosen, at least the least of all costs. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -362,6 +396,8 @@ class ShareBoostRegressor(Regressor):
     deform : int, default=0
         Number of randomly deformed copies of each training image to learn from as well. A number from 0 to
         1000.
+    warm_start : bool, default=False
+        fit goes on from the model of the last fit to more features, with the same data and pool columns.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -371,14 +407,17 @@ class ShareBoostRegressor(Regressor):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass', "epsilon": 0.1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "epsilon": 0.1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'squared',
         epsilon: float = 0.1,
@@ -418,13 +457,17 @@ class ShareBoostRegressor(Regressor):
         contrast: float = 1.0,
         image_width: int | None = None,
         deform: int = 0,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.epsilon = epsilon
@@ -464,6 +507,7 @@ class ShareBoostRegressor(Regressor):
         self.contrast = contrast
         self.image_width = image_width
         self.deform = deform
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
@@ -477,17 +521,27 @@ class ShareBoostSelector(Selector):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; standard for sparse data; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
-        loss with classes: multiclass or binary.
+        balanced: every class counts the same, however many rows it has; or a file of lines 'class weight'.
+        One of none, balanced. It needs a loss with classes: multiclass or binary.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     n_features : int, default=20
@@ -534,8 +588,9 @@ class ShareBoostSelector(Selector):
     groups : Sequence[Sequence[str | int]] | None, default=None
         Groups of features that enter together: one line of columns, by name or number, per group.
     costs : float | Sequence[float] | None, default=None
-        Costs above 0, one per group (without groups: one per candidate), by which the scores are divided. A
-        number above 0.
+        Costs above 0, one per column (or one per candidate; with groups: one per group), by which the scores
+        are divided. A column is paid for once: a candidate costs what it reads beyond the columns of those
+        chosen, at least the least of all costs. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -587,6 +642,8 @@ class ShareBoostSelector(Selector):
     deform : int, default=0
         Number of randomly deformed copies of each training image to learn from as well. A number from 0 to
         1000.
+    warm_start : bool, default=False
+        fit goes on from the model of the last fit to more features, with the same data and pool columns.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -596,15 +653,18 @@ class ShareBoostSelector(Selector):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
         class_weight: str | dict[Any, float] | None = None,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         n_features: int = 20,
         folds: int = 0,
@@ -642,14 +702,18 @@ class ShareBoostSelector(Selector):
         contrast: float = 1.0,
         image_width: int | None = None,
         deform: int = 0,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
         self.class_weight = class_weight
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.n_features = n_features
         self.folds = folds
@@ -687,6 +751,7 @@ class ShareBoostSelector(Selector):
         self.contrast = contrast
         self.image_width = image_width
         self.deform = deform
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
@@ -699,17 +764,27 @@ class GradBoostClassifier(PathClassifier):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
-        loss with classes: multiclass or binary.
+        balanced: every class counts the same, however many rows it has; or a file of lines 'class weight'.
+        One of none, balanced. It needs a loss with classes: multiclass or binary.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass'
@@ -738,6 +813,12 @@ class GradBoostClassifier(PathClassifier):
     path_min : float | None, default=None
         The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
         1e-4 with penalty l2sq. It cannot be combined with lambda_.
+    max_features : int, default=0
+        End the path before the first model with more features than this; 0: no limit. A number of at least 0.
+        It cannot be combined with lambda_.
+    refit : float | None, default=None
+        Fit the weights of the features that each model has once more, without its penalty but with this ridge
+        (0: none). A number of at least 0. None: no refit.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
@@ -761,13 +842,14 @@ class GradBoostClassifier(PathClassifier):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
-        number above 0. It needs pool columns or products where there are folds.
+        Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
+        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
+        columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-4 along a path, 1e-8 for one
-        lambda_.
+        lambda_, 1e-12 for small data.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -821,15 +903,18 @@ class GradBoostClassifier(PathClassifier):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
         class_weight: str | dict[Any, float] | None = None,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass',
         penalty: str = 'l1l2',
@@ -839,6 +924,8 @@ class GradBoostClassifier(PathClassifier):
         lambda_: float | None = None,
         path: int = 50,
         path_min: float | None = None,
+        max_features: int = 0,
+        refit: float | None = None,
         folds: int = 0,
         select: str = 'error',
         choose: str = 'one-standard-error',
@@ -871,8 +958,11 @@ class GradBoostClassifier(PathClassifier):
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
         self.class_weight = class_weight
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.penalty = penalty
@@ -882,6 +972,8 @@ class GradBoostClassifier(PathClassifier):
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min
+        self.max_features = max_features
+        self.refit = refit
         self.folds = folds
         self.select = select
         self.choose = choose
@@ -920,14 +1012,24 @@ class GradBoostRegressor(PathRegressor):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='squared'
@@ -959,6 +1061,12 @@ class GradBoostRegressor(PathRegressor):
     path_min : float | None, default=None
         The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
         1e-4 with penalty l2sq. It cannot be combined with lambda_.
+    max_features : int, default=0
+        End the path before the first model with more features than this; 0: no limit. A number of at least 0.
+        It cannot be combined with lambda_.
+    refit : float | None, default=None
+        Fit the weights of the features that each model has once more, without its penalty but with this ridge
+        (0: none). A number of at least 0. None: no refit.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
@@ -982,13 +1090,14 @@ class GradBoostRegressor(PathRegressor):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
-        number above 0. It needs pool columns or products where there are folds.
+        Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
+        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
+        columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-4 along a path, 1e-8 for one
-        lambda_.
+        lambda_, 1e-12 for small data.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -1042,14 +1151,17 @@ class GradBoostRegressor(PathRegressor):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'squared',
         penalty: str = 'l1l2',
@@ -1060,6 +1172,8 @@ class GradBoostRegressor(PathRegressor):
         lambda_: float | None = None,
         path: int = 50,
         path_min: float | None = None,
+        max_features: int = 0,
+        refit: float | None = None,
         folds: int = 0,
         select: str = 'error',
         choose: str = 'one-standard-error',
@@ -1092,7 +1206,10 @@ class GradBoostRegressor(PathRegressor):
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.penalty = penalty
@@ -1103,6 +1220,8 @@ class GradBoostRegressor(PathRegressor):
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min
+        self.max_features = max_features
+        self.refit = refit
         self.folds = folds
         self.select = select
         self.choose = choose
@@ -1142,17 +1261,27 @@ class StructuralAdaBoostClassifier(PathClassifier):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax; none with pool patches.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
     class_weight : str | dict[Any, float] | None, default=None
-        balanced: every class counts the same, however many rows it has. One of none, balanced. It needs a
-        loss with classes: multiclass or binary.
+        balanced: every class counts the same, however many rows it has; or a file of lines 'class weight'.
+        One of none, balanced. It needs a loss with classes: multiclass or binary.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass'
@@ -1180,6 +1309,12 @@ class StructuralAdaBoostClassifier(PathClassifier):
     path_min : float | None, default=None
         The last lambda of the path, as a fraction of lambda_max. A number above 0, at most 1. None: 0.01;
         1e-4 with penalty l2sq. It cannot be combined with lambda_.
+    max_features : int, default=0
+        End the path before the first model with more features than this; 0: no limit. A number of at least 0.
+        It cannot be combined with lambda_.
+    refit : float | None, default=None
+        Fit the weights of the features that each model has once more, without its penalty but with this ridge
+        (0: none). A number of at least 0. None: no refit.
     folds : int, default=0
         Choose lambda by cross-validation over this many folds; 0: no cross-validation. A number from 0 to
         100.
@@ -1203,13 +1338,14 @@ class StructuralAdaBoostClassifier(PathClassifier):
         fast, or paper: the updates of [DuchiSinger09] as published, one feature at a time. One of fast,
         paper.
     cost : float | Sequence[float] | None, default=None
-        Numbers above 0, one per candidate (with groups: one per group), by which its penalty is multiplied. A
-        number above 0. It needs pool columns or products where there are folds.
+        Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
+        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
+        columns or products where there are folds.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-4 along a path, 1e-8 for one
-        lambda_.
+        lambda_, 1e-12 for small data.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -1266,15 +1402,18 @@ class StructuralAdaBoostClassifier(PathClassifier):
     """
 
     _method = "adaboost"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "class_weight": 'none', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
 
     def __init__(
         self,
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
         class_weight: str | dict[Any, float] | None = None,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass',
         penalty: str = 'l1linf',
@@ -1284,6 +1423,8 @@ class StructuralAdaBoostClassifier(PathClassifier):
         lambda_: float | None = None,
         path: int = 50,
         path_min: float | None = None,
+        max_features: int = 0,
+        refit: float | None = None,
         folds: int = 0,
         select: str = 'error',
         choose: str = 'one-standard-error',
@@ -1317,8 +1458,11 @@ class StructuralAdaBoostClassifier(PathClassifier):
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
         self.class_weight = class_weight
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.penalty = penalty
@@ -1328,6 +1472,8 @@ class StructuralAdaBoostClassifier(PathClassifier):
         self.lambda_ = lambda_
         self.path = path
         self.path_min = path_min
+        self.max_features = max_features
+        self.refit = refit
         self.folds = folds
         self.select = select
         self.choose = choose
@@ -1368,14 +1514,24 @@ class CascadeClassifier(CascadeBase):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass-hinge'
@@ -1425,6 +1581,8 @@ class CascadeClassifier(CascadeBase):
         Weights of classes, or balanced.
     online : bool, default=False
         Learn from the rows one after the other, in one pass; allows partial_fit.
+    warm_start : bool, default=False
+        With online: fit goes on learning from the model of the last fit, as partial_fit does.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -1434,7 +1592,7 @@ class CascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "gamma": 1.0, "passes": 1, "regret": False, "bias": True}
 
     def __init__(
@@ -1442,7 +1600,10 @@ class CascadeClassifier(CascadeBase):
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multiclass-hinge',
         levels: int | None = None,
@@ -1462,13 +1623,17 @@ class CascadeClassifier(CascadeBase):
         regret: bool = False,
         class_weight: str | dict[Any, float] | None = None,
         online: bool = False,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.levels = levels
@@ -1488,6 +1653,7 @@ class CascadeClassifier(CascadeBase):
         self.regret = regret
         self.class_weight = class_weight
         self.online = online
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
@@ -1501,14 +1667,24 @@ class MultitaskCascadeClassifier(CascadeBase):
     Parameters
     ----------
     missing : str, default='error'
-        Missing values: report an error, or fill in the column's mean in the training data, or zero. One of
-        error, mean, zero.
+        Missing values: report an error, or fill in zero, or the column's mean or median in the training data.
+        indicator: the mean, and one more column that is 1 where a value is missing. One of error, mean,
+        median, zero, indicator.
     scale : str | None, default=None
         Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1. One
         of none, minmax, standard. None: minmax.
+    count_transform : str, default='none'
+        Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); binary: 1
+        for any count; tfidf: counts of rare columns weigh more, rows have length 1. One of none, log1p,
+        binary, tfidf.
     holdout : float, default=0.0
         Fraction of the training rows set aside as test set, of every class or task alike. A number from 0 to
         0.999.
+    checkpoint : str | None, default=None
+        Keep the state of the run in this file while learning; if the file exists, go on from it.
+    calibration : str, default='folds'
+        Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the loss
+        defines them. One of folds, none.
     random_state : int | np.random.RandomState | None, default=None
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multitask-hinge'
@@ -1561,6 +1737,8 @@ class MultitaskCascadeClassifier(CascadeBase):
         Weights of classes, or balanced.
     online : bool, default=False
         Learn from the rows one after the other, in one pass; allows partial_fit.
+    warm_start : bool, default=False
+        With online: fit goes on learning from the model of the last fit, as partial_fit does.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -1570,7 +1748,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "gamma": 1.0, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
@@ -1579,7 +1757,10 @@ class MultitaskCascadeClassifier(CascadeBase):
         *,
         missing: str = 'error',
         scale: str | None = None,
+        count_transform: str = 'none',
         holdout: float = 0.0,
+        checkpoint: str | None = None,
+        calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multitask-hinge',
         levels: int | None = None,
@@ -1600,13 +1781,17 @@ class MultitaskCascadeClassifier(CascadeBase):
         regret: bool = False,
         class_weight: str | dict[Any, float] | None = None,
         online: bool = False,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callable[[dict[str, Any]], Any]] | None = None,
     ) -> None:
         self.missing = missing
         self.scale = scale
+        self.count_transform = count_transform
         self.holdout = holdout
+        self.checkpoint = checkpoint
+        self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
         self.levels = levels
@@ -1627,6 +1812,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         self.regret = regret
         self.class_weight = class_weight
         self.online = online
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callbacks = callbacks
@@ -1681,13 +1867,17 @@ class SharingClassifier(SharingBase):
     budget : int, default=0
         Number of mistakes that a kernel keeps, at most; the oldest are forgotten; 0: all are kept. A number
         of at least 0. It needs kernel gaussian or polynomial.
-    update : str, default='perceptron'
-        perceptron: learn from mistakes; pa (passive-aggressive): also from predictions that were right by too
-        small a margin. One of perceptron, pa.
-    aggressiveness : float, default=1.0
-        Largest step of a passive-aggressive update. A number above 0. It needs update pa.
+    update : str | None, default=None
+        How weights change. adagrad: a step of its own for every weight, on mistakes and on predictions that
+        were right by too small a margin; perceptron: the same step for all, on mistakes; pa:
+        passive-aggressive, the smallest step that gives the margin. One of adagrad, perceptron, pa. None:
+        adagrad; perceptron with a kernel.
+    aggressiveness : float | None, default=None
+        Step size: of adagrad, relative to the size of the examples; of pa, the largest step. A number above
+        0. None: 0.5 with adagrad, 1 with pa. It needs update adagrad or pa.
     average : bool, default=False
-        Use the mean of the weights over time for predictions after learning.
+        Use the mean of the weights over time for predictions after learning. It needs update perceptron or
+        pa.
     binary : bool, default=False
         Count every value other than 0 as 1.
     unit : bool, default=False
@@ -1695,8 +1885,10 @@ class SharingClassifier(SharingBase):
     hash : int, default=0
         Number of bits to hash features to, which saves the memory for their names; 0: no hashing. A number
         from 0 to 30.
-    bias : bool, default=False
-        Add a constant feature to every example.
+    bias : bool | None, default=None
+        Add a constant feature to every example. None: on with update adagrad, else off.
+    warm_start : bool, default=False
+        fit goes on learning from the model of the last fit, as partial_fit does.
     n_jobs : int | None, default=None
         Number of threads; None: one per core. The result does not depend on it.
     verbose : bool, default=False
@@ -1704,7 +1896,7 @@ class SharingClassifier(SharingBase):
     """
 
     _method = "sharing"
-    _defaults = {"scale": 'none', "missing": 'error', "hypotheses": 'hybrid', "own": False, "map": 'product', "prototype": 'mean', "high": 0.2, "low": 0.02, "high_value": 2.0, "low_value": -1.0, "kernel": 'none', "sigma": 1.0, "degree": 2, "offset": 1.0, "budget": 0, "update": 'perceptron', "aggressiveness": 1.0, "average": False, "binary": False, "unit": False, "hash": 0, "bias": False}
+    _defaults = {"scale": 'none', "missing": 'error', "hypotheses": 'hybrid', "own": False, "map": 'product', "prototype": 'mean', "high": 0.2, "low": 0.02, "high_value": 2.0, "low_value": -1.0, "kernel": 'none', "sigma": 1.0, "degree": 2, "offset": 1.0, "budget": 0, "update": None, "aggressiveness": None, "average": False, "binary": False, "unit": False, "hash": 0, "bias": None}
 
     def __init__(
         self,
@@ -1724,13 +1916,14 @@ class SharingClassifier(SharingBase):
         degree: int = 2,
         offset: float = 1.0,
         budget: int = 0,
-        update: str = 'perceptron',
-        aggressiveness: float = 1.0,
+        update: str | None = None,
+        aggressiveness: float | None = None,
         average: bool = False,
         binary: bool = False,
         unit: bool = False,
         hash: int = 0,
-        bias: bool = False,
+        bias: bool | None = None,
+        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -1756,5 +1949,6 @@ class SharingClassifier(SharingBase):
         self.unit = unit
         self.hash = hash
         self.bias = bias
+        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -14,6 +14,15 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     native.save(os.fspath(path))
 
 
+def export(model: Any, path: str | os.PathLike[str], to: str, features: int | None = None) -> None:
+    """Writes a fitted estimator or a Model for programs without sharelearn: to="c", "js", "python" or "onnx".
+
+    ``features``: use the model with at most so many features, of those that the training kept; without stopping early.
+    """
+    native = model if isinstance(model, Model) else model.model_
+    native.export(os.fspath(path), to, features)
+
+
 def load(path: str | os.PathLike[str]) -> Model:
     """The model of a .shl file, wherever it was learned."""
     return Model.load(os.fspath(path))

@@ -376,3 +376,56 @@ def test_pictures(digits):
     cascade = sl.CascadeClassifier(phi=[0.1, 0.05]).fit(X, y)
     assert len(plot.cascade_levels(cascade).patches) == 2
     assert plot.mistakes(online.predicted_, y).lines[0].get_ydata()[-1] == online.report_["mistakes"]
+
+
+@pytest.mark.parametrize("ridge", [0.01, None])
+def test_warm_start_goes_on_to_more_features(digits, ridge):
+    X, y = digits
+    parts = sl.ShareBoostClassifier(n_features=4, ridge=ridge, warm_start=True).fit(X, y)
+    first = [f["column"] for f in parts.model_.features]
+    ridge = parts.report_["options"]["ridge"]
+    parts = pickle.loads(pickle.dumps(parts)).set_params(n_features=9).fit(X, y)
+    whole = sl.ShareBoostClassifier(n_features=9, ridge=ridge).fit(X, y)
+    assert [f["column"] for f in parts.model_.features][:4] == first
+    assert parts.model_.features == whole.model_.features
+    assert [r["features_used"] for r in parts.report_["rounds"]] == list(range(1, 10))
+    for ours, theirs in zip(parts.staged_predict_proba(X), whole.staged_predict_proba(X), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
+    with pytest.raises(ValueError, match="n_features: expected at least the 9"):
+        parts.set_params(n_features=3).fit(X, y)
+    with pytest.raises(ValueError, match="other columns, classes"):
+        parts.set_params(n_features=12).fit(X, y % 3)
+
+
+def test_warm_start_of_a_regression_and_of_two_classes(digits):
+    X, y = digits
+    for make, target in ((sl.ShareBoostRegressor, y.astype(float)), (sl.ShareBoostClassifier, y % 2)):
+        loss = {"loss": "binary"} if make is sl.ShareBoostClassifier else {}
+        parts = make(n_features=3, ridge=0.01, warm_start=True, **loss).fit(X, target)
+        parts.set_params(n_features=6).fit(X, target)
+        whole = make(n_features=6, ridge=0.01, **loss).fit(X, target)
+        np.testing.assert_allclose(parts.coef_, whole.coef_, atol=1e-6)
+
+
+def test_warm_start_of_online_estimators_goes_on_learning(digits):
+    X, y = digits
+    for estimator in (
+        sl.SharingClassifier(warm_start=True),
+        sl.CascadeClassifier(online=True, phi=[0.001], warm_start=True),
+    ):
+        whole = copy.deepcopy(estimator).fit(X, y)
+        parts = estimator.fit(X[:200], y[:200]).fit(X[200:], y[200:])
+        np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X))
+
+
+def test_threads_and_the_form_of_the_seed_do_not_change_the_model(digits):
+    X, y = digits
+    options = {"n_features": 4, "pool": "kernel", "support": 20, "support_by": "sample"}
+    models = {
+        sl.ShareBoostClassifier(**options, n_jobs=jobs, random_state=7).fit(X, y).model_.to_bytes()
+        for jobs in (1, 2, 5)
+    }
+    assert len(models) == 1
+    drawn = [sl.ShareBoostClassifier(**options, random_state=np.random.RandomState(3)).fit(X, y) for _ in range(2)]
+    assert drawn[0].model_.to_bytes() == drawn[1].model_.to_bytes()
+    assert drawn[0].model_.to_bytes() not in models

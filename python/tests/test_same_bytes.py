@@ -96,6 +96,24 @@ def test_every_method(program, tmp_path, rows, method, options):
     assert python(method, labelled(X, y), options) == command_line(program, method, file, tmp_path, options)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "options"),
+    [
+        (sl.ShareBoostClassifier, {"n_features": 6}),
+        (sl.GradBoostClassifier, {"path": 5}),
+        (sl.StructuralAdaBoostClassifier, {"path": 5}),
+        (sl.CascadeClassifier, {"phi": [0.05]}),
+        (sl.ShareBoostRegressor, {"n_features": 4, "loss": "squared"}),
+        (sl.GradBoostRegressor, {"path": 4, "loss": "squared"}),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_every_estimator(program, tmp_path, rows, estimator, options):
+    file, X, y = rows
+    expected = command_line(program, estimator._method, file, tmp_path, options)
+    assert estimator(**options).fit(X, y).model_.to_bytes() == expected
+
+
 def test_images(program, tmp_path, digits):
     X, y = digits
     images = X[:150].reshape(-1, 8, 8).astype(np.float32)
@@ -146,9 +164,10 @@ def test_sparse_rows_with_lists_of_tasks(program, tmp_path):
     weighted=st.booleans(),
     text=st.booleans(),
     scale=st.sampled_from(["none", "minmax", "standard"]),
-    method=st.sampled_from(["shareboost", "gradboost"]),
+    method=st.sampled_from([*METHODS, "cascade"]),
+    pool=st.sampled_from(["columns", "stumps", "products"]),
 )
-def test_any_table(program, tmp_path, seed, rows, columns, classes, weighted, text, scale, method):
+def test_any_table(program, tmp_path, seed, rows, columns, classes, weighted, text, scale, method, pool):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(rows, columns)).astype(np.float32)
     y = np.arange(rows) % classes
@@ -160,9 +179,9 @@ def test_any_table(program, tmp_path, seed, rows, columns, classes, weighted, te
         entries = [repr(float(v)) for v in X[i]] + [str(weights[i])] * weighted + [str(labels[i])]
         table.append(",".join(entries))
     (tmp_path / "table.csv").write_text("\n".join(table) + "\n")
-    options = {"scale": scale} | METHODS[method]
+    options = {"scale": scale} | ({"phi": [0.05]} if method == "cascade" else METHODS[method] | {"pool": pool})
     data = labelled(X, labels)
-    data.column_names = header[:columns]
+    data.column_names, data.label_name = header[:columns], "label"  # the model remembers the label column
     if weighted:
         data.set_weights(weights)
     flags = options | ({"weight_column": "weight"} if weighted else {})

@@ -224,6 +224,25 @@ DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Mis
   return x;
 }
 
+std::vector<Index> read_integers(const ByteSource& source, const ArrayLayout& layout) {
+  const bool whole =
+      layout.kind == ElementKind::signed_integer || layout.kind == ElementKind::unsigned_integer;
+  if (!whole || layout.columns() != 1) {
+    throw InputError(fmt::format("'{}': expected a list of whole numbers", source.name()));
+  }
+  std::vector<char> bytes(static_cast<std::size_t>(layout.rows() * layout.element_bytes));
+  source.read(layout.offset, std::ssize(bytes), bytes.data());
+  std::vector<Index> numbers(static_cast<std::size_t>(layout.rows()));
+  with_type(layout, [&](auto type) {
+    using T = decltype(type);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const T value = load<T>(bytes.data() + i * sizeof(T), layout.big_endian);
+      if constexpr (std::is_integral_v<T>) numbers[i] = static_cast<Index>(value);
+    }
+  });
+  return numbers;
+}
+
 LabelColumn read_labels(const ByteSource& source, const ArrayLayout& layout, Index column) {
   LabelCollector labels;
   const Index stride = (layout.by_columns ? 1 : layout.columns()) * layout.element_bytes;

@@ -38,6 +38,9 @@ DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Mis
 /// Labels of a one-dimensional array, or of one column of a matrix.
 LabelColumn read_labels(const ByteSource& source, const ArrayLayout& layout, Index column = 0);
 
+/// The whole numbers of a one-dimensional array. Throws InputError where it holds something else.
+std::vector<Index> read_integers(const ByteSource& source, const ArrayLayout& layout);
+
 /// A copy of x without one column.
 DenseMatrix without_column(const DenseMatrix& x, Index column);
 

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "data/csv_columns.hpp"
 #include "data/labels.hpp"
 #include "data/name_list.hpp"
 #include "data/number.hpp"
@@ -14,17 +15,6 @@
 
 namespace sharelearn::csv {
 namespace {
-
-bool is_number(const std::string& text) {
-  const std::string padded = text + std::string(text::kTextPadding, '\n');
-  double value = 0;
-  const char* const end = text::parse_double(padded.c_str(), value);
-  return end == padded.c_str() + text.size();
-}
-
-bool is_text(const Field& field) {
-  return !is_missing_text(field.text) && !is_number(field.text);
-}
 
 bool ends_field(const char* p, char separator) {
   return at_line_end(p) || *p == separator || (separator == ' ' && *p == '\t');
@@ -125,41 +115,23 @@ bool holds_names(const Layout& layout, const std::vector<Field>& first, std::vec
   return !names.empty() && found == names;
 }
 
-/// True if the first line is a header: a column that should hold numbers, by its role or by the second line,
-/// begins with text. If some features of the first line are numbers, text among its features is not a header:
-/// the line is a row with a bad value and must be reported as such.
-bool has_header(const Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second) {
-  bool any_text = false, any_number = false;
-  for (std::size_t c = 0; c < first.size(); ++c) {
-    if (holds_numbers(layout.roles[c])) {
-      any_text |= is_text(first[c]);
-      any_number |=
-          is_number(first[c].text) && first[c].text.find_first_of("0123456789") != std::string::npos;
-    } else if (is_text(first[c]) && c < second.size() && is_number(second[c].text)) {
-      return true;
-    }
-  }
-  return any_text && !any_number;
-}
-
 /// By default the last column without another role holds the labels. There are no labels in data to be
 /// predicted that has exactly the model's columns: the same names if both have names, else the same number of
 /// columns. A file with a single column has no labels either.
-void assign_last_label(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
-                       bool named, const ReadOptions& options) {
+void assign_last_label(Layout& layout, const FirstLines& lines, bool named, const ReadOptions& options) {
   const auto features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
   const bool as_many = !options.labels_required && options.columns > 0 && features == options.columns;
-  if (as_many && holds_names(layout, first, options.column_names)) return;
+  if (as_many && holds_names(layout, lines.first, options.column_names)) return;
   const auto last = std::find(layout.roles.rbegin(), layout.roles.rend(), Role::feature);
   if (last == layout.roles.rend()) return;
   *last = Role::label;
-  const bool both_have_names = !options.column_names.empty() && (named || has_header(layout, first, second));
+  const bool both_have_names = !options.column_names.empty() && (named || has_header(layout, lines));
   if (as_many && (features == 1 || !both_have_names)) *last = Role::feature;
 }
 
-/// Assigns the columns their roles. Returns whether a column was found by its name.
-bool assign_roles(Layout& layout, const std::vector<Field>& first, const std::vector<Field>& second,
-                  const ReadOptions& options, const ByteSource& source) {
+/// Gives columns the roles that the options name. Returns whether a column was found by its name.
+bool assign_given_roles(Layout& layout, const std::vector<Field>& first, const ReadOptions& options,
+                        const ByteSource& source) {
   const ColumnFinder finder(source, first);
   bool named = false;
   layout.roles.assign(first.size(), Role::feature);
@@ -172,12 +144,28 @@ bool assign_roles(Layout& layout, const std::vector<Field>& first, const std::ve
   if (!options.task_column.empty()) {
     give_role(layout, finder.find(options.task_column, "task", named), Role::task, source);
   }
-  if (options.label_column.empty()) {
-    assign_last_label(layout, first, second, named, options);
-  } else if (options.label_column != "none") {
+  if (!options.label_column.empty() && options.label_column != "none") {
     give_role(layout, finder.find(options.label_column, "label", named), Role::label, source);
   }
+  if (options.match) return named;
+  for (const std::string& category : options.category_columns) {
+    give_role(layout, finder.find(category, "category", named), Role::category, source);
+  }
   return named;
+}
+
+/// The layout of data that no model knows yet.
+void detect_new(Layout& layout, const TextChunk& chunk, const FirstLines& lines, bool named,
+                const ReadOptions& options, const ByteSource& source) {
+  if (options.label_column.empty()) assign_last_label(layout, lines, named, options);
+  layout.has_header =
+      named || has_header(layout, lines) || holds_names(layout, lines.first, options.column_names);
+  find_categories(layout, chunk, named, source);
+  Index numbers = 0, categories = 0;
+  for (const Role role : layout.roles) {
+    layout.target.push_back(role == Role::category ? categories++ : role == Role::feature ? numbers++ : -1);
+  }
+  layout.width = numbers;
 }
 
 /// The first lines that hold rows, two at most.
@@ -231,46 +219,80 @@ std::vector<Field> read_fields(const char* line, char separator) {
   }
 }
 
+bool is_number(const std::string& text) {
+  const std::string padded = text + std::string(text::kTextPadding, '\n');
+  double value = 0;
+  const char* const end = text::parse_double(padded.c_str(), value);
+  return end == padded.c_str() + text.size();
+}
+
+bool is_text(const Field& field) {
+  return !is_missing_text(field.text) && !is_number(field.text);
+}
+
+bool has_header(const Layout& layout, const FirstLines& lines) {
+  const std::vector<Field>&first = lines.first, &second = lines.second;
+  bool any_text = false, any_number = false;
+  for (std::size_t c = 0; c < first.size(); ++c) {
+    if (holds_numbers(layout.roles[c])) {
+      any_text |= is_text(first[c]);
+      any_number |=
+          is_number(first[c].text) && first[c].text.find_first_of("0123456789") != std::string::npos;
+    } else if (is_text(first[c]) && c < second.size() && is_number(second[c].text)) {
+      return true;
+    }
+  }
+  return any_text && !any_number;
+}
+
 std::string Layout::column_text(Index column) const {
   if (!has_header) return fmt::format("column {} (counted from 0)", column);
   return fmt::format("column '{}' (number {}, counted from 0)", names[static_cast<std::size_t>(column)],
                      column);
 }
 
-std::vector<std::string> Layout::feature_names() const {
-  std::vector<std::string> result;
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    if (roles[c] == Role::feature) result.push_back(names[c]);
+std::vector<Index> Layout::with_role(Role role) const {
+  std::vector<Index> result;
+  for (Index c = 0; c < columns(); ++c) {
+    if (roles[static_cast<std::size_t>(c)] == role) result.push_back(c);
   }
+  return result;
+}
+
+std::vector<std::string> Layout::names_of(Role role) const {
+  std::vector<std::string> result;
+  if (!has_header) return result;
+  for (const Index c : with_role(role)) result.push_back(names[static_cast<std::size_t>(c)]);
   return result;
 }
 
 Layout detect_layout(const ByteSource& source, const ReadOptions& options) {
   ByteBuffer buffer;
   const TextChunk chunk = load_chunk(source, 0, buffer);
-  const auto lines = first_rows(chunk);
-  if (lines.empty()) throw InputError(fmt::format("'{}' holds no rows: expected CSV", source.name()));
+  const auto rows = first_rows(chunk);
+  if (rows.empty()) throw InputError(fmt::format("'{}' holds no rows: expected CSV", source.name()));
   Layout layout;
-  layout.first_line = chunk.offset + (lines[0] - chunk.begin);
-  layout.separator = detect_separator(lines[0]);
-  const auto first = read_fields(lines[0], layout.separator);
-  const auto second = lines.size() > 1 ? read_fields(lines[1], layout.separator) : std::vector<Field>{};
-  for (const Field& field : first) {
+  layout.first_line = chunk.offset + (rows[0] - chunk.begin);
+  layout.separator = detect_separator(rows[0]);
+  FirstLines lines{read_fields(rows[0], layout.separator), {}};
+  if (rows.size() > 1) lines.second = read_fields(rows[1], layout.separator);
+  for (const Field& field : lines.first) {
     if (field.fault == nullptr) continue;
     throw TextFault(chunk.offset + (field.fault - chunk.begin), fmt::format("expected {}", field.expected));
   }
-  const bool named = assign_roles(layout, first, second, options, source);
-  layout.has_header =
-      named || has_header(layout, first, second) || holds_names(layout, first, options.column_names);
-  if (layout.has_header) {
-    for (const Field& field : first) layout.names.push_back(field.text);
+  for (const Field& field : lines.first) layout.names.push_back(field.text);
+  const bool named = assign_given_roles(layout, lines.first, options, source);
+  if (options.match && options.columns > 0) {
+    match_known(layout, lines, named, options, source);
+  } else {
+    detect_new(layout, chunk, lines, named, options, source);
   }
-  layout.features = std::count(layout.roles.begin(), layout.roles.end(), Role::feature);
-  if (layout.features == 0) {
+  if (!layout.has_header) layout.names.clear();
+  if (layout.with_role(Role::feature).empty() && layout.with_role(Role::category).empty()) {
     throw InputError(
         fmt::format("{}: there is no column of features (the line has {} field{}); expected values "
                     "separated by commas, semicolons, tabs or blanks",
-                    source.name(), first.size(), first.size() == 1 ? "" : "s"));
+                    source.name(), lines.first.size(), lines.first.size() == 1 ? "" : "s"));
   }
   return layout;
 }

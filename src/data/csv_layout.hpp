@@ -10,14 +10,17 @@
 
 namespace sharelearn::csv {
 
-enum class Role : std::uint8_t { feature, label, weight, task, ignored };
+enum class Role : std::uint8_t { feature, category, label, weight, task, ignored };
 
 struct Layout {
   char separator = ',';  ///< ' ' stands for any run of blanks
   bool has_header = false;
   std::vector<Role> roles;         ///< one per column
   std::vector<std::string> names;  ///< one per column where there is a header
-  Index features = 0;
+  /// Per column: of a number, its column in the matrix; of a category, its place among the categories.
+  std::vector<Index> target;
+  Index width = 0;       ///< columns of the matrix that numbers are written to
+  bool partial = false;  ///< not every column of the matrix is in the file
   Index first_line = 0;  ///< offset of the first line that is neither blank nor comment
 
   Index columns() const { return static_cast<Index>(roles.size()); }
@@ -27,8 +30,10 @@ struct Layout {
   }
   /// "column 'age' (number 3)", for messages.
   std::string column_text(Index column) const;
-  /// Names of the feature columns; empty without a header.
-  std::vector<std::string> feature_names() const;
+  /// Columns with this role, ascending.
+  std::vector<Index> with_role(Role role) const;
+  /// Names of the columns with this role; empty without a header.
+  std::vector<std::string> names_of(Role role) const;
 };
 
 /// A field without its quotes and without the blanks around it.
@@ -60,6 +65,20 @@ inline bool is_no_row(const char* line) {
 Field read_field(const char*& p, char separator);
 /// All fields of a line.
 std::vector<Field> read_fields(const char* line, char separator);
+
+/// The first lines with content, as fields.
+struct FirstLines {
+  std::vector<Field> first, second;
+};
+/// The text is neither a number nor a missing value.
+bool is_text(const Field& field);
+/// The text is a number.
+bool is_number(const std::string& text);
+
+/// True if the first line is a header: a column that should hold numbers, by its role or by the second line,
+/// begins with text. If some features of the first line are numbers, text among its features is not a header:
+/// the line is a row with a bad value and must be reported as such.
+bool has_header(const Layout& layout, const FirstLines& lines);
 
 /// Determines the layout from the first lines. Throws InputError if a column that the options name does not
 /// exist, and TextFault for a fault in a line.

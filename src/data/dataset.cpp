@@ -248,12 +248,70 @@ void order_columns(Dataset& data, const std::vector<std::string>& names, const s
   data.column_names = names;
 }
 
+void take_columns(Dataset& data, const std::vector<std::string>& names, const std::vector<char>& needed,
+                  const std::string& whose) {
+  std::unordered_map<std::string, Index> place;
+  for (Index j = 0; j < data.columns(); ++j) {
+    const auto [at, is_new] = place.emplace(data.column_names[static_cast<std::size_t>(j)], j);
+    if (!is_new) at->second = -1;
+  }
+  DenseMatrix x(data.rows(), std::ssize(names));
+  std::vector<std::string> missing;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (!needed.empty() && needed[j] == 0) continue;
+    const auto found = place.find(names[j]);
+    if (found == place.end()) {
+      missing.push_back(names[j]);
+    } else if (found->second < 0) {
+      throw InputError(fmt::format("{}: more than one column is called '{}', which {} reads", data.source,
+                                   names[j], whose));
+    } else {
+      data.x.copy_column(found->second, x.column(static_cast<Index>(j)));
+    }
+  }
+  if (!missing.empty()) throw_missing_columns(data.source, missing, whose);
+  data.x = std::move(x);
+  data.column_names = names;
+}
+
+void throw_missing_columns(const std::string& source, const std::vector<std::string>& missing,
+                           const std::string& whose) {
+  throw InputError(fmt::format("{}: has no column{} {}, which {} has; `label-column` names the label", source,
+                               missing.size() == 1 ? "" : "s", quoted_list(missing), whose));
+}
+
 void require_columns(const Dataset& data, Index columns, const std::string& whose) {
   if (data.columns() == columns) return;
   throw InputError(fmt::format(
       "{}: the data has {} columns, but {} {}{}", data.source, data.columns(), whose, columns,
       data.x.is_sparse() ? ""
                          : " (CSV: `ignore-columns` leaves columns out, `label-column` names the label)"));
+}
+
+void name_columns(Dataset& data, std::string_view vocabulary, const std::string& source) {
+  if (!data.column_names.empty()) {
+    throw InputError(fmt::format("{}: its columns have names already: leave {} out", data.source, source));
+  }
+  std::vector<std::string> names;
+  std::unordered_map<std::string, std::size_t> line_of;
+  while (!vocabulary.empty() && std::ssize(names) < data.columns()) {
+    const std::size_t end = std::min(vocabulary.find('\n'), vocabulary.size());
+    std::string_view name = vocabulary.substr(0, std::min(end, vocabulary.find('\t')));
+    if (name.ends_with('\r')) name.remove_suffix(1);
+    if (name.empty()) throw InputError(fmt::format("{}:{}: expected a name", source, names.size() + 1));
+    names.emplace_back(name);
+    const auto [first, is_new] = line_of.emplace(names.back(), names.size());
+    if (!is_new) {
+      throw InputError(
+          fmt::format("{}:{}: '{}' stands in line {}, too", source, names.size(), name, first->second));
+    }
+    vocabulary.remove_prefix(std::min(end + 1, vocabulary.size()));
+  }
+  if (std::ssize(names) < data.columns()) {
+    throw InputError(fmt::format("{}: has {} names, but {} has {} columns", source, names.size(), data.source,
+                                 data.columns()));
+  }
+  data.column_names = std::move(names);
 }
 
 void sort_labels(std::vector<std::string>& names) {
@@ -275,6 +333,9 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
   result.task = select_labels(data.task, rows);
   result.source = data.source;
   result.image_width = data.image_width;
+  result.categories = data.categories;
+  result.label_place = data.label_place;
+  result.zero_based = data.zero_based;
   if (!data.weight.empty()) {
     for (const Index row : rows) result.weight.push_back(data.weight[static_cast<std::size_t>(row)]);
   }

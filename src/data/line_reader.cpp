@@ -98,7 +98,7 @@ LineProblem LineReader::read(std::string_view line, LineExample& example) {
   if (!fault && state.options.ids == FeatureIds::names) {
     fault = state.read_names(p, example.features);
   } else if (!fault) {
-    fault = text::parse_numbered_features(p, false, [&](std::uint32_t column, float value) {
+    fault = text::parse_numbered_features(p, {}, [&](std::uint32_t column, float value) {
       state.columns = std::max(state.columns, Index{column} + 1);
       if (value == 0) return;
       example.features.index.push_back(column);

@@ -17,4 +17,8 @@ inline std::string quoted_list(const std::vector<std::string>& names) {
   return list + (names.size() > most ? ", ..." : "");
 }
 
+/// Says which columns of a model the data lacks.
+[[noreturn]] void throw_missing_columns(const std::string& source, const std::vector<std::string>& missing,
+                                        const std::string& whose);
+
 }  // namespace sharelearn

@@ -135,6 +135,9 @@ void check_options(const ReadOptions& options, Format format, const std::string&
   if (format != Format::csv && !options.ignore_columns.empty()) {
     throw InputError(fmt::format("'{}': only columns of CSV can be left out by `ignore-columns`", name));
   }
+  if (format != Format::csv && !options.category_columns.empty()) {
+    throw InputError(fmt::format("'{}': only columns of CSV can be named by `category-columns`", name));
+  }
   if (!options.labels_file.empty() && !options.label_column.empty()) {
     throw InputError(
         fmt::format("'{}': its labels are either in a file (`labels`) or one of its columns "

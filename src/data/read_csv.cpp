@@ -13,6 +13,7 @@
 #include "data/number.hpp"
 #include "data/place_rows.hpp"
 #include "data/readers.hpp"
+#include "sharelearn/data/categories.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -30,6 +31,7 @@ constexpr const char* kHowToNameColumns =
 struct Part {
   std::span<float> values;  ///< row after row
   LabelCollector label, task;
+  std::vector<LabelCollector> categories;
   std::vector<double> weight;
   Index rows = 0;
   bool has_missing = false;
@@ -42,10 +44,17 @@ struct Scratch {
   Arena<float> kept;
 };
 
+/// Columns of text: those of the file or, for a model, all that it knows.
+std::size_t categories_of(const Layout& layout, const ReadOptions& options) {
+  return layout.partial ? options.categories.size() : layout.with_role(Role::category).size();
+}
+
 class ChunkParser {
  public:
   ChunkParser(const TextChunk& chunk, const Layout& layout, const ReadOptions& options, Scratch& scratch)
-      : chunk_(chunk), layout_(layout), options_(options), scratch_(scratch), out_(0) {}
+      : chunk_(chunk), layout_(layout), options_(options), scratch_(scratch), out_(0) {
+    part_.categories.resize(categories_of(layout, options));
+  }
 
   Part parse() {
     const char* p = chunk_.begin;
@@ -64,10 +73,11 @@ class ChunkParser {
  private:
   const char* parse_row(const char* p) {
     row_begin_ = p;
-    const auto features = static_cast<std::size_t>(layout_.features);
-    if (scratch_.values.size() < out_ + features) scratch_.values.resize(2 * (out_ + features));
+    const auto width = static_cast<std::size_t>(layout_.width);
+    if (scratch_.values.size() < out_ + width) scratch_.values.resize(2 * (out_ + width));
     const char separator = layout_.separator;
-    float* out = scratch_.values.data() + out_;
+    float* const row = scratch_.values.data() + out_;
+    if (layout_.partial) std::fill_n(row, width, 0.0f);
     const Index columns = layout_.columns();
     for (Index c = 0; c < columns; ++c) {
       if (c > 0) p = pass_separator(p, c);
@@ -75,18 +85,18 @@ class ChunkParser {
         p = parse_other(p, c);
         continue;
       }
+      float& out = row[layout_.target[static_cast<std::size_t>(c)]];
       p = csv::skip_space(p, separator);
-      const char* const end = text::parse_float(p, *out);
-      if (end != nullptr && (*end == separator || *end == '\n') && std::isfinite(*out)) [[likely]] {
+      const char* const end = text::parse_float(p, out);
+      if (end != nullptr && (*end == separator || *end == '\n') && std::isfinite(out)) [[likely]] {
         p = end;
       } else {
-        p = parse_feature(p, c, *out);
+        p = parse_feature(p, c, out);
       }
-      ++out;
     }
     p = csv::skip_space(p, separator);
     if (!csv::at_line_end(p)) fail_too_long(p);
-    out_ += features;
+    out_ += width;
     ++part_.rows;
     return p + (*p == '\r' ? 2 : 1);
   }
@@ -109,13 +119,8 @@ class ChunkParser {
     const char* const end = text::parse_float(padded.c_str(), value);
     if (end != padded.c_str() + field.text.size()) check_field_count();
     if (is_missing_text(field.text) || (end != nullptr && std::isnan(value))) {
-      if (options_.missing == Missing::error) {
-        fail(field.begin,
-             fmt::format("the value of {} is missing ('{}'); `missing` mean or `missing` zero fills it in",
-                         layout_.column_text(column), field.text));
-      }
+      take_missing(field.begin, field.text, column);
       value = std::numeric_limits<float>::quiet_NaN();
-      part_.has_missing = true;
     } else if (end != padded.c_str() + field.text.size()) {
       fail(field.begin, fmt::format("expected a number in {}, found '{}'{}{}", layout_.column_text(column),
                                     field.text, column_hint(column), header_hint()));
@@ -126,10 +131,31 @@ class ChunkParser {
     return p;
   }
 
-  /// What to do with a column that holds text.
+  void take_missing(const char* at, std::string_view text, Index column) {
+    if (options_.missing == Missing::error) {
+      fail(at, fmt::format("the value of {} is missing ('{}'); `missing` mean or `missing` zero fills it in",
+                           layout_.column_text(column), text));
+    }
+    part_.has_missing = true;
+  }
+
+  void add_category(std::string_view text, Index column) {
+    LabelCollector& levels =
+        part_.categories[static_cast<std::size_t>(layout_.target[static_cast<std::size_t>(column)])];
+    if (!is_missing_text(text)) {
+      levels.add(text);
+    } else {
+      take_missing(field_begin_, text, column);
+      levels.add_none();
+    }
+  }
+
+  /// What to do with a column that holds text as well as numbers.
   std::string column_hint(Index column) const {
-    return fmt::format("; use `ignore-columns` {0}, or `label-column` {0} if it is the label",
-                       layout_.column_name(column));
+    return fmt::format(
+        "; use `ignore-columns` {0}, or `label-column` {0} if it is the label, or `category-columns` {0} if "
+        "its values are names",
+        layout_.column_name(column));
   }
 
   const char* header_hint() const {
@@ -141,6 +167,9 @@ class ChunkParser {
     switch (layout_.roles[static_cast<std::size_t>(column)]) {
       case Role::label:
         add_label(read_plain(p, column), column);
+        break;
+      case Role::category:
+        add_category(read_plain(p, column), column);
         break;
       case Role::task:
         part_.task.add(read_plain(p, column));
@@ -264,30 +293,82 @@ DenseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index feature
 
 }  // namespace
 
+namespace {
+
+/// Everything but the numbers.
+struct Collected {
+  LabelCollector label, task;
+  std::vector<LabelCollector> categories;
+  Index rows = 0;
+  bool has_missing = false;
+};
+
+Collected collect(const std::vector<Part>& parts, std::size_t categories, std::vector<double>& weight) {
+  Collected all;
+  all.categories.resize(categories);
+  for (const Part& part : parts) {
+    all.label.append(part.label);
+    all.task.append(part.task);
+    for (std::size_t c = 0; c < part.categories.size(); ++c) all.categories[c].append(part.categories[c]);
+    weight.insert(weight.end(), part.weight.begin(), part.weight.end());
+    all.rows += part.rows;
+    all.has_missing |= part.has_missing;
+  }
+  return all;
+}
+
+/// Columns of a model: the levels of its categories are known.
+void add_known_levels(std::vector<LabelCollector>& found, const ReadOptions& options, DenseMatrix& x) {
+  for (std::size_t c = 0; c < found.size(); ++c) {
+    if (found[c].rows() > 0) write_levels(found[c].take(true), options.categories[c], x);
+  }
+}
+
+/// Columns of text become categories. Without a header the columns are named by their numbers then.
+void add_new_levels(std::vector<LabelCollector>& found, const Layout& layout, Dataset& data) {
+  const std::vector<Index> columns = layout.with_role(Role::category);
+  if (columns.empty()) return;
+  data.column_names.clear();
+  for (const Index c : layout.with_role(Role::feature)) data.column_names.push_back(layout.column_name(c));
+  std::vector<TextColumn> texts;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto before = layout.with_role(Role::feature);
+    const auto place = std::ranges::lower_bound(before, columns[c]) - before.begin();
+    texts.push_back({layout.column_name(columns[c]), place, found[c].take(true)});
+  }
+  add_categories(data, texts);
+}
+
+LabelPlace label_place_of(const Layout& layout) {
+  const std::vector<Index> labels = layout.with_role(Role::label);
+  if (labels.empty()) return {};
+  return {layout.has_header ? layout.column_name(labels.front()) : "", labels.front(), layout.columns()};
+}
+
+}  // namespace
+
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
   try {
     const Layout layout = csv::detect_layout(source, options);
     std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
     const std::vector<Part> parts = parse_chunks(source, layout, options, scratch, threads);
-    LabelCollector label, task;
     Dataset data;
-    Index rows = 0;
-    bool has_missing = false;
-    for (const Part& part : parts) {
-      label.append(part.label);
-      task.append(part.task);
-      data.weight.insert(data.weight.end(), part.weight.begin(), part.weight.end());
-      rows += part.rows;
-      has_missing |= part.has_missing;
-    }
-    if (rows == 0) throw InputError(fmt::format("'{}' holds a header but no rows", source.name()));
-    DenseMatrix x = to_columns(parts, rows, layout.features, threads);
-    if (has_missing) fill_missing(x, options.missing, threads);
-    data.x = std::move(x);
-    data.column_names = layout.feature_names();
-    data.label = label.take();
-    data.task = task.take();
     data.source = source.name();
+    Collected all = collect(parts, categories_of(layout, options), data.weight);
+    if (all.rows == 0) throw InputError(fmt::format("'{}' holds a header but no rows", source.name()));
+    DenseMatrix x = to_columns(parts, all.rows, layout.width, threads);
+    data.column_names = layout.partial ? options.column_names : layout.names_of(Role::feature);
+    if (layout.partial) add_known_levels(all.categories, options, x);
+    data.x = std::move(x);
+    if (layout.partial) {
+      data.categories = options.categories;
+    } else {
+      add_new_levels(all.categories, layout, data);
+    }
+    if (all.has_missing) fill_missing(data.x.owned_dense(), options.missing, threads);
+    data.label = all.label.take();
+    data.task = all.task.take();
+    data.label_place = label_place_of(layout);
     return data;
   } catch (const TextFault& fault) {
     throw_located(source, fault);

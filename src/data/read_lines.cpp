@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "data/labels.hpp"
+#include "data/line_rows.hpp"
 #include "data/line_source.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
@@ -35,37 +35,39 @@ SparseMatrix to_columns(const RowMatrix& rows) {
 
 }  // namespace
 
-Dataset read_lines(LineSource& source, LineReaderOptions options) {
-  LineReader reader(std::move(options));
-  LineExample example;
-  LabelCollector label, task;
-  RowMatrix rows;
-  rows.start.push_back(0);
-  std::string_view line;
-  while (source.next(line)) {
-    if (const LineProblem problem = reader.read(line, example)) {
-      throw InputError(
-          fmt::format("{}:{}:{}: {}", source.name(), source.lines(), problem.column, problem.message));
-    }
-    if (example.blank) continue;
-    label.add(example.label);
-    task.add(example.task);
-    for (const Index column : example.features.index) {
-      rows.column.push_back(static_cast<std::uint32_t>(column));
-    }
-    rows.value.insert(rows.value.end(), example.features.value.begin(), example.features.value.end());
-    rows.start.push_back(static_cast<Index>(rows.value.size()));
-    ++rows.rows;
+void LineRows::add(std::string_view line, const LineSource& source) {
+  if (const LineProblem problem = reader_.read(line, example_)) {
+    throw InputError(
+        fmt::format("{}:{}:{}: {}", source.name(), source.lines(), problem.column, problem.message));
   }
-  if (rows.rows == 0) throw InputError(fmt::format("'{}' holds no rows: expected lines", source.name()));
-  rows.cols = reader.columns();
+  if (example_.blank) return;
+  label_.add(example_.label);
+  task_.add(example_.task);
+  for (const Index column : example_.features.index) {
+    rows_.column.push_back(static_cast<std::uint32_t>(column));
+  }
+  rows_.value.insert(rows_.value.end(), example_.features.value.begin(), example_.features.value.end());
+  rows_.start.push_back(static_cast<Index>(rows_.value.size()));
+  ++rows_.rows;
+}
+
+Dataset LineRows::take(const std::string& source) {
+  rows_.cols = reader_.columns();
   Dataset data;
-  data.x = to_columns(rows);
-  data.column_names = reader.names();
-  data.label = label.take();
-  data.task = task.take();
-  data.source = source.name();
+  data.x = to_columns(rows_);
+  data.column_names = reader_.names();
+  data.label = label_.take();
+  data.task = task_.take();
+  data.source = source;
   return data;
+}
+
+Dataset read_lines(LineSource& source, LineReaderOptions options) {
+  LineRows rows(std::move(options));
+  std::string_view line;
+  while (source.next(line)) rows.add(line, source);
+  if (rows.count() == 0) throw InputError(fmt::format("'{}' holds no rows: expected lines", source.name()));
+  return rows.take(source.name());
 }
 
 }  // namespace sharelearn

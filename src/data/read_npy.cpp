@@ -94,8 +94,10 @@ void set_shape(const ByteSource& source, std::string_view text, ArrayLayout& lay
   if (layout.shape.empty()) fail(source, "expected an array with rows, found a single number");
 }
 
+/// Data to predict that has the model's columns, or those of them that it reads.
 bool exactly_columns(const ReadOptions& options, Index columns) {
-  return !options.labels_required && options.columns == columns;
+  const auto read = std::ranges::count_if(options.needed, [](char needed) { return needed != 0; });
+  return !options.labels_required && (options.columns == columns || (read > 0 && read == columns));
 }
 
 /// The column of the features that holds the labels; no value if none does.
@@ -104,7 +106,9 @@ std::optional<Index> label_column_of(const ByteSource& source, const ArrayLayout
   if (options.label_column == "none") return std::nullopt;
   if (options.label_column.empty()) {
     if (layout.columns() < 2 || exactly_columns(options, layout.columns())) return std::nullopt;
-    return layout.columns() - 1;
+    const bool as_in_training =
+        options.match && options.label_place.columns == layout.columns() && options.label_place.column >= 0;
+    return as_in_training ? options.label_place.column : layout.columns() - 1;
   }
   Index column = 0;
   const std::string& text = options.label_column;
@@ -131,6 +135,7 @@ Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, c
   DenseMatrix x = read_matrix(source, layout, options.missing, threads);
   data.x = column ? without_column(x, *column) : std::move(x);
   if (!column) data.image_width = layout.image_width();
+  if (column) data.label_place = {"", *column, layout.columns()};
   return data;
 }
 
@@ -143,6 +148,17 @@ std::vector<std::string> npy_label_names(const std::string& name) {
   names.push_back(stem + "_labels" + ending);
   names.push_back(stem + "-labels" + ending);
   if (name.find("images") != std::string::npos) names.push_back(replaced(name, "images", "labels"));
+  return names;
+}
+
+/// The same names for X_train.npz, as arrays or as text.
+std::vector<std::string> sparse_label_names(const std::string& name) {
+  const std::string stem = name.substr(0, name.rfind('.'));
+  std::vector<std::string> names;
+  for (const char* const ending : {".npy", ".txt"}) {
+    const std::vector<std::string> of_ending = npy_label_names(stem + ending);
+    names.insert(names.end(), of_ending.begin(), of_ending.end());
+  }
   return names;
 }
 
@@ -215,11 +231,41 @@ std::vector<double> read_weights(const ByteSource& source, Index rows, ThreadPoo
   return weights;
 }
 
-Dataset read_archive(const ByteSource& archive, const ReadOptions& options, ThreadPool& threads) {
+/// A sparse matrix; its labels are an array of the archive or a file of their own.
+Dataset read_sparse(const ByteSource& archive, const std::string& path, const ZipMember* labels,
+                    const ReadOptions& options, ThreadPool& threads) {
+  if (!options.label_column.empty() && options.label_column != "none") {
+    fail(archive, "the columns of a sparse matrix are features: leave `label-column` out, or give `labels`");
+  }
+  Dataset data;
+  data.x = read_sparse_archive(archive, options, threads);
+  if (options.label_column == "none") return data;
+  const std::string file = companion_file(path, options, sparse_label_names);
+  if (!options.labels_file.empty() || (labels == nullptr && !file.empty())) {
+    data.label = read_label_file(file, options);
+    check_label_count(data.label, file, data.rows(), archive.name());
+  } else if (labels != nullptr) {
+    const ByteSource source = member_of(archive, *labels, options);
+    data.label = read_labels(source, npy_layout(source));
+    check_label_count(data.label, labels->name, data.rows(), archive.name());
+  } else if (options.labels_required) {
+    fail(archive, "found no labels: neither an array 'y' nor a file beside it; name a file with `labels`");
+  }
+  return data;
+}
+
+Dataset read_archive(const ByteSource& archive, const std::string& path, const ReadOptions& options,
+                     ThreadPool& threads) {
   const auto members = list_zip(archive);
   const ZipMember* features = find_member(members, {"x", "X", "data", "features", "arr_0"});
   const ZipMember* labels = find_member(members, {"y", "Y", "label", "labels", "target"});
   const ZipMember* weights = find_member(members, {"weight", "weights", "sample_weight"});
+  if (find_member(members, {"indptr"}) != nullptr) {
+    Dataset data = read_sparse(archive, path, labels, options, threads);
+    if (weights != nullptr)
+      data.weight = read_weights(member_of(archive, *weights, options), data.rows(), threads);
+    return data;
+  }
   if (features == nullptr && members.size() == 1) features = &members[0];
   if (features == nullptr) {
     fail(archive, "expected an array 'x' of features and an array 'y' of labels in the NPZ archive");
@@ -259,7 +305,7 @@ ArrayLayout npy_layout(const ByteSource& source) {
 
 Dataset read_npy(const ByteSource& source, const std::string& path, const ReadOptions& options,
                  ThreadPool& threads) {
-  Dataset data = looks_like_npz(source.head(4)) ? read_archive(source, options, threads)
+  Dataset data = looks_like_npz(source.head(4)) ? read_archive(source, path, options, threads)
                                                 : read_single(source, path, options, threads);
   data.source = source.name();
   return data;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -87,19 +88,40 @@ class ChunkParser {
     std::ptrdiff_t count = count_;
     std::uint32_t last = 0;
     bool has_missing = false;
-    const bool missing_allowed = options_.missing != Missing::error;
-    const auto fault =
-        text::parse_numbered_features(p, missing_allowed, [&](std::uint32_t column, float value) {
-          entries[count] = {column, value};
-          count += value != 0 ? 1 : 0;
-          last = column + 1;
-          has_missing |= value != value;
-        });
+    // A value that no one reads may be missing.
+    const text::FeatureOptions how{options_.missing != Missing::error || !options_.needed.empty(),
+                                   options_.zero_based ? 1U : 0U};
+    const char* const features = p;
+    const auto fault = text::parse_numbered_features(p, how, [&](std::uint32_t column, float value) {
+      const bool skip = value != value && !is_needed(column);
+      entries[count] = {column, value};
+      count += value != 0 && !skip ? 1 : 0;
+      last = column + 1;
+      has_missing |= value != value && !skip;
+    });
     check(fault);
+    if (has_missing && options_.missing == Missing::error) fail_missing(features);
     count_ = count;
     part_.columns = std::max(part_.columns, Index{last});
     part_.has_missing |= has_missing;
     part_.row_end.push_back(static_cast<std::uint32_t>(count));
+  }
+
+  bool is_needed(std::uint32_t column) const {
+    return options_.needed.empty() || (column < options_.needed.size() && options_.needed[column] != 0);
+  }
+
+  /// Finds the value again that must not be missing.
+  void fail_missing(const char* p) const {
+    std::uint64_t index = 0;
+    float value = 0;
+    for (;;) {
+      p = text::skip_blanks(p);
+      const char* const begin = p;
+      text::parse_feature(p, {true, options_.zero_based ? 1U : 0U}, index, value);
+      if (value == value || !is_needed(static_cast<std::uint32_t>(index - 1))) continue;
+      check({text::Fault::value_missing, std::strchr(begin, ':') + 1});
+    }
   }
 
   void sort_by_columns() {
@@ -295,6 +317,7 @@ Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, Thre
   data.label = label.take(options.labels_required);
   data.task = task.take();
   data.source = source.name();
+  data.zero_based = options.zero_based;
   return data;
 }
 

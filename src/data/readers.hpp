@@ -22,6 +22,9 @@ Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOp
 Dataset read_npy(const ByteSource& source, const std::string& path, const ReadOptions& options,
                  ThreadPool& threads);
 
+/// The matrix of an archive that scipy.sparse.save_npz() wrote (csr or csc).
+SparseMatrix read_sparse_archive(const ByteSource& archive, const ReadOptions& options, ThreadPool& threads);
+
 /// True if the bytes begin as the format does.
 bool looks_like_idx(std::string_view head);
 bool looks_like_npy(std::string_view head);

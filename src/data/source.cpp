@@ -198,7 +198,7 @@ TextChunk load_chunk(const ByteSource& source, Index chunk, ByteBuffer& buffer) 
 }
 
 void throw_located(const ByteSource& source, const TextFault& fault) {
-  Index line = 1, line_begin = 0;
+  Index line = 1 + source.lines_before, line_begin = 0;
   std::vector<char> buffer(static_cast<std::size_t>(kReadBytes));
   for (Index begin = 0; begin < fault.offset; begin += kReadBytes) {
     const Index count = std::min(kReadBytes, fault.offset - begin);

@@ -47,6 +47,8 @@ class ByteSource {
   Index size() const { return size_; }
   /// Copies bytes [begin, begin + count), which must exist, to `out`.
   void read(Index begin, Index count, char* out) const;
+  /// Lines of the input before these bytes, for messages; may be -1 where a line was put before them.
+  Index lines_before = 0;
   /// Up to `count` bytes from the start.
   std::string head(Index count) const;
   /// The bytes if they are in memory, followed by a line end and padding; nullptr if they are in a file.

@@ -28,7 +28,8 @@ std::string describe(const LineFault& fault) {
       return fmt::format("expected index:value, found {}", found);
     case Fault::index_zero:
       return fmt::format(
-          "feature indices count from 1, found {} (a file with indices from 0 needs 1 added to each)", found);
+          "feature indices count from 1, found {}; if those of this file count from 0, give `zero-based`",
+          found);
     case Fault::index_too_large:
       return fmt::format("expected a feature index of at most {}, found {}", kLargestIndex, found);
     case Fault::index_repeated:

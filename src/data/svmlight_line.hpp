@@ -119,9 +119,16 @@ inline LineFault check_value(const char* begin, const char* end, float value, bo
   return {};
 }
 
+/// How numbers and values are read.
+struct FeatureOptions {
+  bool missing_allowed = false;
+  std::uint64_t add = 0;  ///< added to each index: 1 where they count from 0
+};
+
 /// Reads one `index:value` of any form at p, which must not be at the line end. `index` is the previous index
-/// on entry and this one on return.
-inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64_t& index, float& value) {
+/// on entry and this one on return, counted from 1.
+inline LineFault parse_feature(const char*& p, const FeatureOptions& options, std::uint64_t& index,
+                               float& value) {
   const char* const begin = p;
   Digits digits = leading_digits(p);
   p += digits.count;
@@ -137,6 +144,7 @@ inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64
   if (*p != ':' || digits.count == 0) {
     return {digits.count > 0 && ends_token(*p) ? Fault::colon_missing : Fault::index_bad, begin};
   }
+  digits.value += options.add;
   if (digits.value == 0) return {Fault::index_zero, begin};
   if (digits.value > kLargestIndex) return {Fault::index_too_large, begin};
   if (digits.value == index) return {Fault::index_repeated, begin};
@@ -144,14 +152,15 @@ inline LineFault parse_feature(const char*& p, bool missing_allowed, std::uint64
   index = digits.value;
   const char* const value_begin = ++p;
   p = parse_value(p, value);
-  return check_value(value_begin, p, value, missing_allowed);
+  return check_value(value_begin, p, value, options.missing_allowed);
 }
 
 /// Reads the two most common forms, `12:0.345` and `12:1`, before a blank or the line end. Returns false for
 /// any other form and leaves p unchanged.
-inline bool parse_common_feature(const char*& p, std::uint64_t& index, float& value) {
-  const Digits digits = leading_digits(p);
+inline bool parse_common_feature(const char*& p, std::uint64_t add, std::uint64_t& index, float& value) {
+  Digits digits = leading_digits(p);
   const char* const end = p + digits.count;
+  digits.value += add;
   if (digits.count - 1 >= 7 || *end != ':' || digits.value <= index || !is_digit(end[1])) return false;
   const auto first = static_cast<std::uint64_t>(end[1] - '0');
   const char* after = end + 2;
@@ -175,14 +184,14 @@ inline bool parse_common_feature(const char*& p, std::uint64_t& index, float& va
 /// Reads `index:value` pairs to the end of the line and calls add(column, value) for each, with columns
 /// counted from 0. Leaves p at the line end or comment. Costs about ten nanoseconds per pair.
 template <class Add>
-LineFault parse_numbered_features(const char*& p, bool missing_allowed, const Add& add) {
+LineFault parse_numbered_features(const char*& p, const FeatureOptions& options, const Add& add) {
   std::uint64_t index = 0;
   float value = 0;
   for (;;) {
-    if (!parse_common_feature(p, index, value)) [[unlikely]] {
+    if (!parse_common_feature(p, options.add, index, value)) [[unlikely]] {
       p = skip_blanks(p);
       if (ends_line(*p)) return {};
-      const LineFault fault = parse_feature(p, missing_allowed, index, value);
+      const LineFault fault = parse_feature(p, options, index, value);
       if (fault) return fault;
     }
     add(static_cast<std::uint32_t>(index - 1), value);

@@ -1,4 +1,4 @@
-// A linear model as a C99 header: float arithmetic, no heap, constant tables, <math.h> only where needed.
+// A linear model as a C99 header: float or fixed point, no heap, constant tables, <math.h> only where needed.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,7 @@
 
 namespace sharelearn {
 
-Exported export_c(const LinearModel& model, const std::filesystem::path& path, const TestVector* vector);
+Exported export_c(const LinearModel& model, const std::filesystem::path& path, const TestVector* vector,
+                  Arithmetic arithmetic);
 
 }  // namespace sharelearn

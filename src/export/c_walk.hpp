@@ -13,17 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "data/to_size.hpp"
-#include "sharelearn/model/linear_model.hpp"
+#include "export/c_tables.hpp"
 
 namespace sharelearn {
-
-/// A float literal. Throws InputError if the value is too large for one.
-std::string c_number(double value);
-
-/// The raw float from which on the scaled value is not below the threshold: x < result where scaled <
-/// threshold.
-float raw_threshold(const Scaling& scaling, Index column, double threshold);
 
 /// A list of floats in C: an expression if it has one number, else the name of an array.
 struct Value {
@@ -32,16 +24,9 @@ struct Value {
   std::string at(std::string_view i) const { return length == 1 ? text : fmt::format("{}[{}]", text, i); }
 };
 
-class CWalk {
+class CWalk : public CTables {
  public:
-  explicit CWalk(const LinearModel& model) : model_(model) {}
-
-  std::string tables, body;    ///< definitions at file scope; statements of the run
-  std::vector<Index> columns;  ///< raw columns that are read, in the order of the caller's array
-  bool needs_math = false;
-  const formula::TemplateMaximum* frame = nullptr;  ///< of the image templates
-  std::map<Index, Index> contrast_tables;           ///< template size -> first entry
-  Index contrast_entries = 0;
+  explicit CWalk(const LinearModel& model) : CTables(model) {}
 
   Value value(const formula::Formula& f) {
     return std::visit([&](const auto& node) { return (*this)(node); },
@@ -54,21 +39,6 @@ class CWalk {
     for (Index i = 0; i < v.length; ++i) all.push_back(v.at(std::to_string(i)));
     return all;
   }
-  void line(const std::string& text) { body += "  " + text + "\n"; }
-  std::string table(std::string_view type, const std::vector<std::string>& entries) {
-    std::string content = fmt::format("{} {}", type, fmt::join(entries, ","));
-    const auto [known, is_new] =
-        known_.try_emplace(std::move(content), fmt::format("NAME_t{}", known_.size()));
-    const std::string& named = known->second;
-    if (!is_new) return named;
-    tables += fmt::format("static const {} {}[{}] = {{", type, named, entries.size());
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      tables +=
-          fmt::format("{}{}", i % 8 == 0 ? "\n  " : " ", entries[i]) + (i + 1 < entries.size() ? "," : "");
-    }
-    tables += "\n};\n";
-    return named;
-  }
   template <class Numbers>
   std::string floats(const Numbers& values) {
     std::vector<std::string> entries;
@@ -76,9 +46,7 @@ class CWalk {
     return table("float", entries);
   }
   std::string raw(Index column) {
-    const auto found = std::ranges::find(columns, column);
-    const auto at = found - columns.begin();
-    if (found == columns.end()) columns.push_back(column);
+    const Index at = slot(column);
     return model_.preprocessing.means.empty()
                ? fmt::format("x[{}]", at)
                : fmt::format("NAME_filled(x[{}], {})", at,
@@ -154,7 +122,7 @@ class CWalk {
     if (n.identity != nullptr) projections_[n.identity] = result;
     return result;
   }
-  Value operator()(const formula::TemplateMaximum& n);
+  Value operator()(const formula::TemplateMaximum& n) { return {"(float)" + response(n)}; }
 
  private:
   std::string scaled(Index column) {
@@ -163,20 +131,19 @@ class CWalk {
     return fmt::format("(({} - {}) * {})", raw(column), c_number(scaling.offset[to_size(column)]),
                        c_number(scaling.factor[to_size(column)]));
   }
-  std::string fresh() { return fmt::format("a{}", arrays_++); }
   /// An array whose entries are listed one by one.
   template <class Entry>
   Value list(Index length, const Entry& entry) {
     Value result{fresh(), length};
     if (length == 1) return {entry(0)};
-    line(fmt::format("float {}[{}];", result.text, length));
+    declare("float", result.text, length);
     for (Index i = 0; i < length; ++i) line(fmt::format("{}[{}] = {};", result.text, i, entry(i)));
     return result;
   }
   /// An array whose entry i is the expression.
   Value loop(Index length, const std::string& expression) {
     Value result{fresh(), length};
-    line(fmt::format("float {}[{}];", result.text, length));
+    declare("float", result.text, length);
     line(fmt::format("for (i = 0; i < {}; ++i) {}[i] = {};", length, result.text, expression));
     return length == 1 ? Value{result.text + "[0]"} : result;
   }
@@ -205,9 +172,6 @@ class CWalk {
     return length == 1 ? Value{"(" + expression + ")"} : loop(length, expression);
   }
 
-  const LinearModel& model_;
-  int arrays_ = 0;
-  std::map<std::string, std::string> known_;  ///< content of a table -> its name
   Value all_;
   std::map<const void*, Value> projections_;
 };

@@ -7,6 +7,7 @@
 
 #include "export/c_export.hpp"
 #include "export/literals.hpp"
+#include "export/onnx_export.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -79,6 +80,18 @@ console.log(`${vector.rows.length} rows: largest relative difference of scores $
 process.exit(worst < 1e-6 && same ? 0 : 1);
 )js";
 
+constexpr std::string_view kOnnxCheck = R"py(
+folder = os.path.dirname(os.path.abspath(__file__))
+session = onnxruntime.InferenceSession(os.path.join(folder, MODEL), providers=["CPUExecutionProvider"])
+rows = np.asarray(vector["rows"], np.float32)
+expected = np.asarray(vector["scores"], float)
+found = np.concatenate([session.run(None, {"x": rows[i:i + 50]})[-1] for i in range(0, len(rows), 50)])
+largest = np.maximum(1e-3, np.abs(expected).max(axis=1, keepdims=True))
+worst = float((np.abs(found - expected) / largest).max(initial=0))
+print(f"{len(rows)} rows: largest relative difference of scores {worst:.3g}")
+sys.exit(0 if worst < 1e-5 else 1)
+)py";
+
 Exported export_python(const Model& model, const std::filesystem::path& path, const TestVector* vector) {
   Exported result;
   result.text = fmt::format(
@@ -109,36 +122,45 @@ Exported export_javascript(const Model& model, const std::filesystem::path& path
   return result;
 }
 
+Exported export_onnx(const Model& model, const LinearModel& linear, const std::filesystem::path& path,
+                     const TestVector* vector) {
+  Exported result;
+  result.text = export_onnx(linear);
+  if (vector == nullptr) return result;
+  result.check = fmt::format(
+      "import json\nimport os\nimport sys\n\nimport numpy as np\nimport onnxruntime\n\nMODEL = {}\nvector = "
+      "json.loads({})\n{}",
+      string_literal(path.filename().string()), vector_literal(model, *vector), kOnnxCheck);
+  return result;
+}
+
 }  // namespace
 
 ExportTarget export_target_from(std::string_view name) {
   if (name == "c") return ExportTarget::c;
   if (name == "js") return ExportTarget::javascript;
   if (name == "python") return ExportTarget::python;
-  throw InputError(fmt::format("expected c, js or python, found '{}'", name));
-}
-
-TestVector test_vector(const Model& model, const Dataset& data, Index count, ThreadPool& threads) {
-  std::vector<Index> first;
-  for (Index i = 0; i < std::min(count, data.rows()); ++i) first.push_back(i);
-  const Dataset rows = select_rows(data, first);
-  TestVector vector;
-  vector.scores = model.scores(rows, threads);
-  if (model.early != nullptr) vector.early = model.early_scores(rows, threads);
-  std::optional<Dataset> room;
-  vector.rows = model.preprocessing.prepare(rows, room, threads).x.to_dense();
-  return vector;
+  if (name == "onnx") return ExportTarget::onnx;
+  throw InputError(fmt::format("expected c, js, python or onnx, found '{}'", name));
 }
 
 Exported export_model(const Model& model, ExportTarget target, const std::string& path,
-                      const TestVector* vector) {
+                      const TestVector* vector, Arithmetic arithmetic) {
   const auto linear = as_linear(model, "export");
+  if (target != ExportTarget::c && arithmetic != Arithmetic::single_precision)
+    throw InputError("integer arithmetic is for C only");
+  if (const CountTransform& transform = model.preprocessing.transform; !transform.is_identity()) {
+    throw InputError(
+        fmt::format("a model with `transform` {} cannot be exported: the programs take columns as they are. "
+                    "Transform the data beforehand and fit without the option",
+                    name_of(transform.kind)));
+  }
   const std::filesystem::path file(path);
   Exported result;
   std::string program;
   switch (target) {
     case ExportTarget::c:
-      result = export_c(*linear, file, vector);
+      result = export_c(*linear, file, vector, arithmetic);
       program = "cc -std=c99 -O2 {0} -lm -o {1} && {1}";
       break;
     case ExportTarget::javascript:
@@ -149,10 +171,16 @@ Exported export_model(const Model& model, ExportTarget target, const std::string
       result = export_python(model, file, vector);
       program = "python3 {0}";
       break;
+    case ExportTarget::onnx:
+      result = export_onnx(model, *linear, file, vector);
+      program = "python3 {0}";
+      break;
   }
   if (vector == nullptr) return result;
   std::filesystem::path check = file;
-  const std::string extension = target == ExportTarget::c ? ".c" : file.extension().string();
+  const std::string extension = target == ExportTarget::c      ? ".c"
+                                : target == ExportTarget::onnx ? ".py"
+                                                               : file.extension().string();
   check.replace_filename(file.stem().string() + "_check" + extension);
   result.check_path = check.string();
   std::filesystem::path binary = check;

@@ -1,10 +1,11 @@
 #include "sharelearn/fit/cascade.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "data/row_copies.hpp"
+#include "fit/calibration.hpp"
 #include "fit/cascade_common.hpp"
 #include "learn/output_tree.hpp"
 #include "pool/fourier.hpp"
@@ -12,12 +13,15 @@
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/phi_search.hpp"
+#include "sharelearn/fit/target.hpp"
 #include "sharelearn/penalty/tree_group.hpp"
+#include "sharelearn/run/checkpoint.hpp"
 
 namespace sharelearn {
 namespace {
 
 constexpr double kTolerance = 1e-6;
+constexpr double kRoughTolerance = 1e-3;  // of the models that calibrate
 
 FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
   FieldTable table;
@@ -67,6 +71,7 @@ class JointProblem {
     const double start = cpu_seconds();
     const Cascade cascade = fit_cascade(train_, options, context);
     report.learning_seconds = cpu_seconds() - start;
+    context.keep_results();
     const auto model = cascade_model(cascade, train_, loss_, preprocessing_, map_);
     report_levels(cascade, train_, test(), *model, options.tolerance, context, report, after_round);
     return {model, std::move(report)};
@@ -110,34 +115,29 @@ std::vector<double> choose_phi(const MultiOutputData& data, const CascadeOptions
     const nlohmann::json phi = name == "phi" ? nlohmann::json(trial.phi) : nlohmann::json(trial.phi[0]);
     report.cross_validation.push_back({{name, phi}, {"error", 1 - trial.accuracy}});
   }
+  report.choices.push_back(fmt::format("{} {:.3g}: cross-validated error {:.3g}%, the least of {} tried",
+                                       name, fmt::join(search.phi, ", "), 100 * (1 - search.accuracy),
+                                       search.trials.size()));
   return search.phi;
 }
 
-/// Hinge scores say nothing about how sure they are: their temperature is fitted on rows that a model of the
-/// other rows, with the same options, has not seen.
-void add_temperature(Fitted& fitted, const CommonFit& common, const JointRows& rows,
-                     const CascadeOptions& options, const Prepared& data) {
-  constexpr double kHeldOut = 0.2;
-  constexpr Index kLeastRows = 20;
-  const bool hinge =
-      options.loss == JointLoss::multiclass_hinge || options.loss == JointLoss::multitask_hinge;
-  if (!hinge || data.context.monitor.cancelled()) return;
-  const Split split = hashed_holdout(data.train->x, kHeldOut, data.context.seed);
-  Prepared part{Rows(select_rows(*data.train, split.train)), std::nullopt, {}, data.context};
-  const std::vector<std::int32_t>& labels = part.train->label.id;
-  const bool one_label = std::ranges::all_of(labels, [&](std::int32_t id) { return id == labels.front(); });
-  const Dataset held_out = select_rows(*data.train, split.test);
-  if (RowCopies(held_out.weight, held_out.rows()).count() < kLeastRows || one_label) return;
-  const Fitted other =
-      JointProblem(common, rows, options.loss, part).solve(options, part.context, FitReport(), {});
-  const Grid<double> scores = other.model->scores(held_out, part.context.threads);
-  const std::vector<std::string>& names = other.model->output_names();
-  fitted.model->temperature =
-      fitted.model->outputs_are() == OutputKind::classes
-          ? fit_temperature(scores, classes_of(held_out, names).of_row, held_out.weight)
-          : fit_temperature(scores, tasks_of(held_out, &names, other.model->task_labels), held_out.weight);
-  fitted.report.choices.push_back(fmt::format(
-      "temperature {:.3g} of the probabilities: least log loss on held-out rows", fitted.model->temperature));
+/// Learns and calibrates the probabilities; hinge scores alone say nothing about how sure they are.
+Fitted solve_and_calibrate(const JointProblem& problem, const CommonFit& common, const JointRows& rows,
+                           const CascadeOptions& options, Prepared& data, FitReport&& report,
+                           const FitObserver& after_round) {
+  Fitted fitted = problem.solve(options, data.context, std::move(report), after_round);
+  CascadeOptions rough = options;  // a few numbers are fitted to its scores
+  rough.tolerance = std::max(rough.tolerance, kRoughTolerance);
+  calibrate(fitted, common, *data.train, data.context, [&](const Split& split) {
+    return scores_of_relearned(*data.train, split, fitted.model->output_names(), data.context,
+                               [&](const Dataset& kept) {
+                                 Prepared part{Rows(kept), std::nullopt, {}, data.context};
+                                 return JointProblem(common, rows, options.loss, part)
+                                     .solve(rough, part.context, FitReport(), {})
+                                     .model;
+                               });
+  });
+  return fitted;
 }
 
 Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
@@ -160,9 +160,7 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   o.levels = options.levels;
   o.mix = options.mix;
   o.phi = options.phi;
-  Fitted fitted = problem.solve(options, data.context, std::move(report), after_round);
-  add_temperature(fitted, o.common, o.rows, options, data);
-  return fitted;
+  return solve_and_calibrate(problem, o.common, o.rows, options, data, std::move(report), after_round);
 }
 
 OutputTree tree_over(const MultiOutputData& data, const std::string& tree, std::uint64_t seed) {
@@ -187,7 +185,7 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
   }
   options.phi = {*o.lambda};
   report.end.lambda = *o.lambda;
-  return problem.solve(options, data.context, std::move(report), after_round);
+  return solve_and_calibrate(problem, o.common, o.rows, options, data, std::move(report), after_round);
 }
 
 template <class Options>
@@ -198,6 +196,7 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
     if (!o.common.scale) o.common.scale = "minmax";
     if (!o.common.tolerance) o.common.tolerance = kTolerance;
+    if (!options.loss) refuse_numbers(*prepared.train, o.name);
     return learn(o, prepared, after_round);
   });
 }
@@ -218,7 +217,7 @@ constexpr const char* kSmoothingHelp =
 
 FieldTable fields(CascadeFit& o) {
   const auto by_folds = [&o] { return !o.phi; };
-  const CommonTraits traits{.class_weight = false, .tolerance = "1e-6"};
+  const CommonTraits traits{.class_weight = false, .checkpoint = true, .tolerance = "1e-6"};
   FieldTable table = common_fields(o.common, traits);
   table.section("The task");
   table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multiclass-hinge");

@@ -28,6 +28,7 @@ Round round_of(const CascadeLevel& level, const Stage& stage, Index number, Inde
   round.nonzero_rows = own.rows;
   round.nonzero_weights = own.weights;
   round.seconds = level.seconds;
+  round.peak_bytes = level.peak_bytes;
   return round;
 }
 
@@ -99,8 +100,7 @@ Nonzeros nonzeros(std::span<const double> weights, Index outputs) {
 std::shared_ptr<LinearModel> cascade_model(const Cascade& cascade, const MultiOutputData& data,
                                            JointLoss loss, const Preprocessing& preprocessing,
                                            const FeaturePtr& map) {
-  if (cascade.levels.empty())
-    throw Failure("cancelled before the first level was learned: there is no model");
+  if (cascade.levels.empty()) throw Cancelled("before the first level was learned");
   std::vector<Increment> increments;
   for (const CascadeLevel& level : cascade.levels)
     increments.push_back({level.increment.weights, level.increment.bias});
@@ -133,7 +133,7 @@ void report_levels(const Cascade& cascade, const MultiOutputData& train, const M
   }
   lift(report.rounds.back(), report.end);
   add_sparsity(model, report.end);
-  if (!context.monitor.cancelled()) warn_of_levels(cascade, tolerance, report);
+  if (!context.cancelled()) warn_of_levels(cascade, tolerance, report);
 }
 
 }  // namespace sharelearn

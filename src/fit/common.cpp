@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "data/to_size.hpp"
+#include "fit/baseline.hpp"
+#include "fit/checkpoints.hpp"
+#include "fit/class_weights.hpp"
+#include "run/serial_sum.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/target.hpp"
@@ -25,27 +30,69 @@ void check_finite(const Round& round) {
   }
 }
 
+/// The rows as a data set that may change.
+Dataset& own(Rows& rows, std::optional<Dataset>& copy) {
+  if (!copy) copy = *rows;
+  return *copy;
+}
+
 /// Fills missing values in a copy; data without missing values is not copied.
-void fill(Rows& rows, std::span<const float> means, ThreadPool& threads) {
-  if (!has_missing(rows->x)) return;
-  Dataset filled = *rows;
-  fill_missing(filled.x, means, threads);
-  rows = Rows(std::move(filled));
+void fill(Rows& rows, const Preprocessing& input, ThreadPool& threads) {
+  std::optional<Dataset> copy;
+  const bool fills = has_missing(rows->x);
+  if (!input.indicators.empty()) append_indicators(own(rows, copy), input.indicators);
+  if (fills) fill_missing(own(rows, copy).x, input.means, threads);
+  if (copy) rows = Rows(std::move(*copy));
 }
 
 void fill_missing_values(Prepared& data, const CommonFit& common) {
   const std::string missing = common.missing.value_or("error");
   ThreadPool& threads = data.context.threads;
-  if (missing == "mean") data.means = column_means(data.train->x, threads, data.train->weight);
+  const Dataset& train = *data.train;
+  if (missing == "mean" || missing == "indicator")
+    data.input.means = column_means(train.x, threads, train.weight);
+  if (missing == "median") data.input.means = column_medians(train.x, threads, train.weight);
+  if (missing == "indicator") data.input.indicators = columns_with_missing(train);
   const auto prepare = [&](Rows& rows) {
     if (missing == "error" && has_missing(rows->x)) {
       throw InputError(fmt::format("{}: values are missing; `missing` mean or `missing` zero fills them in",
                                    rows->source));
     }
-    fill(rows, data.means, threads);
+    fill(rows, data.input, threads);
   };
   prepare(data.train);
   if (data.test) prepare(*data.test);
+}
+
+/// Transforms counts, in copies. What is fitted, is fitted on the training rows.
+void transform_counts(Prepared& data, const CommonFit& common) {
+  const CountTransformKind kind = count_transform_from(common.transform.value_or("none"));
+  if (kind == CountTransformKind::none) return;
+  ThreadPool& threads = data.context.threads;
+  data.input.transform = CountTransform::fit(data.train->x, kind, threads, data.train->weight);
+  const auto apply = [&](Rows& rows) {
+    Dataset changed = *rows;
+    data.input.transform.apply(changed.x, threads, changed.source);
+    rows = Rows(std::move(changed));
+  };
+  apply(data.train);
+  if (data.test) apply(*data.test);
+}
+
+/// What the model must know of its data besides what learning told it.
+void keep_input(Prepared& data, Model& model) {
+  Preprocessing& to = model.preprocessing;
+  if (!data.input.means
+           .empty()) {  // a model that goes on learning may have more columns, and means of its own
+    data.input.means.resize(static_cast<std::size_t>(model.columns()));
+    to.means = std::move(data.input.means);
+  }
+  to.indicators = std::move(data.input.indicators);
+  to.transform = std::move(data.input.transform);
+  // A model that goes on learning may have columns in another order.
+  to.categories = data.train->column_names == to.names ? data.train->categories : std::vector<Category>();
+  model.label_place = data.train->label_place;
+  model.zero_based = data.train->zero_based;
 }
 
 /// Rows of weight 0 are absent.
@@ -92,15 +139,8 @@ Prepared prepare(const FitData& data, const CommonFit& common, const Context& co
     prepared.test.emplace(select_rows(*prepared.train, split.test));
     prepared.train = Rows(select_rows(*prepared.train, split.train));
   }
+  transform_counts(prepared, common);
   return prepared;
-}
-
-/// A cancelled run leaves a model if it has at least one feature; the report then says that it is unfinished.
-void settle_cancelled(FitReport& report) {
-  if (report.end.features_used.value_or(1) == 0)
-    throw Failure("cancelled before a feature was chosen: there is no model");
-  report.end.stop = "cancelled";
-  report.warnings.push_back("cancelled; the model is what was learned up to that point");
 }
 
 }  // namespace
@@ -110,14 +150,25 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
   table.section("Data");
   table
       .add("missing", options.missing,
-           "Missing values: report an error, or fill in the column's mean in the training data, or zero")
-      .choices({"error", "mean", "zero"})
+           "Missing values: report an error, or fill in zero, or the column's mean or median in the training "
+           "data. indicator: the mean, and one more column that is 1 where a value is missing")
+      .choices(traits.online ? std::vector<std::string>{"error", "mean", "median", "zero"}
+                             : std::vector<std::string>{"error", "mean", "median", "zero", "indicator"})
       .otherwise("error");
   table
       .add("scale", options.scale,
            "Scaling of the columns, kept in the model: minmax to [-1, 1], standard to mean 0 and deviation 1")
       .choices({"none", "minmax", "standard"})
       .otherwise_text(traits.scale_text);
+  if (!traits.online) {
+    table
+        .add("transform", options.transform,
+             "Transform of counts such as words, before the scaling, kept in the model: log1p: ln(1 + x); "
+             "binary: "
+             "1 for any count; tfidf: counts of rare columns weigh more, rows have length 1")
+        .choices({"none", "log1p", "binary", "tfidf"})
+        .otherwise("none");
+  }
   table
       .add("holdout", options.holdout,
            "Fraction of the training rows set aside as test set, of every class or task alike")
@@ -126,9 +177,25 @@ FieldTable common_fields(CommonFit& options, const CommonTraits& traits) {
   if (traits.class_weight) {
     table
         .add("class-weight", options.class_weight,
-             "balanced: every class counts the same, however many rows it has")
+             "balanced: every class counts the same, however many rows it has; or a file of lines 'class "
+             "weight'")
         .choices({"none", "balanced"})
-        .otherwise("none");
+        .otherwise("none")
+        .from_file();
+  }
+  if (traits.checkpoint) {
+    table
+        .add("checkpoint", options.checkpoint,
+             "Keep the state of the run in this file while learning; if the file exists, go on from it")
+        .as_path();
+  }
+  if (traits.calibration) {
+    table
+        .add("calibration", options.calibration,
+             "Probabilities. folds: fitted to rows that are left out of the training by turns; none: as the "
+             "loss defines them")
+        .choices({"folds", "none"})
+        .otherwise("folds");
   }
   table.add("seed", options.seed, "Seed of the random numbers").at_least(0).otherwise(1);
   return table;
@@ -169,11 +236,18 @@ void resolve_common(CommonFit& options, const PoolOptions& pool, double toleranc
 nlohmann::json metadata_of(const FitReport& report) {
   const nlohmann::json json = to_json(report);
   nlohmann::json metadata{{"method", json["method"]}, {"options", json["options"]}, {"data", json["data"]}};
-  for (const char* key : {"objective", "loss", "penalty", "train_error", "test_error", "features_used",
-                          "candidates", "lambda", "examples", "mistakes", "first_occurrences"}) {
+  for (const char* key :
+       {"objective", "loss", "penalty", "train_error", "test_error", "features_used", "columns_read",
+        "candidates", "lambda", "examples", "mistakes", "first_occurrences"}) {
     if (json.contains(key)) metadata["summary"][key] = json[key];
   }
   return metadata;
+}
+
+void settle_cancelled(FitReport& report) {
+  if (report.end.features_used.value_or(1) == 0) throw Cancelled("before a feature was chosen");
+  report.end.stop = "cancelled";
+  report.warnings.push_back("cancelled; the model is what was learned up to that point");
 }
 
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
@@ -182,7 +256,10 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   table.check();
   table.fill();
   take_image_width(data, table);
+  const auto checkpoint = open_checkpoint(common, method, table, data);
+  const Watch watch(context);
   Prepared prepared = prepare(data, common, context);
+  prepared.context.checkpoint = checkpoint.get();
   Fitted fitted = learn(prepared);
   FitReport& report = fitted.report;
   check_finite(report.end);
@@ -193,18 +270,33 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   if (report.rows == 0) report.rows = prepared.train->rows();
   report.columns = prepared.train->columns();
   report.outputs = std::ssize(fitted.model->output_names());
+  const Dataset& shown = prepared.test ? **prepared.test : *prepared.train;
+  if (const auto baseline = baseline_error(*fitted.model, *prepared.train, shown))
+    report.extra["baseline_error"] = *baseline;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.peak_bytes = peak_bytes();
-  if (!prepared.means.empty()) {  // a model that goes on learning may have more columns, and means of its own
-    prepared.means.resize(static_cast<std::size_t>(fitted.model->columns()));
-    fitted.model->preprocessing.means = std::move(prepared.means);
-  }
+  keep_input(prepared, *fitted.model);
+  if (report.end.features_used && fitted.model->columns() > 0)
+    report.end.columns_read = fitted.model->columns_read();
   fitted.model->metadata = metadata_of(report);
   return fitted;
 }
 
 std::vector<double> row_weights(const Dataset& part, const CommonFit& common, const Classes* classes) {
-  return normalised_weights(part, common.class_weight.value_or("none") == "balanced" ? classes : nullptr);
+  const std::string kind = common.class_weight.value_or("none");
+  if (kind == "none" || classes == nullptr) return normalised_weights(part);
+  if (kind == "balanced") return normalised_weights(part, classes);
+  const std::vector<double> of_class = class_weights_from(kind, classes->names);
+  std::vector<double> weights = normalised_weights(part);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (classes->of_row[i] >= 0) weights[i] *= of_class[to_size(classes->of_row[i])];
+  }
+  double sum = 0;
+  serial_sum(std::ssize(weights), {&sum, 1}, [&](RowRange block, std::span<double> to) {
+    for (Index i = block.begin; i < block.end; ++i) to[0] += weights[to_size(i)];
+  });
+  for (double& weight : weights) weight /= sum;
+  return weights;
 }
 
 std::shared_ptr<LinearModel> model_over(std::vector<FeaturePtr> features, std::vector<std::string> names,
@@ -236,6 +328,17 @@ void add_sparsity(const LinearModel& model, Round& end) {
   end.features_used = model.features_used();
   end.nonzero_rows = rows;
   end.nonzero_weights = weights;
+}
+
+Index ColumnCounter::count(std::span<const FeaturePtr> features) {
+  if (features.size() < counted_) *this = {};
+  for (; counted_ < features.size(); ++counted_) {
+    for (const Index column : features[counted_]->inputs()) {
+      if (std::ssize(seen_) <= column) seen_.resize(to_size(column) + 1, 0);
+      if (std::exchange(seen_[to_size(column)], 1) == 0) ++columns_;
+    }
+  }
+  return columns_;
 }
 
 Grid<double> constant_scores(Index rows, Index outputs, std::span<const double> bias) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace sharelearn {
 struct CommonTraits {
   bool bias = true;
   bool class_weight = true;
+  bool checkpoint = false;
+  bool online = false;  ///< rows may go on coming: nothing that adds columns to them
+  bool calibration = true;
   std::string tolerance = {};                    ///< default in words; empty: the method has none
   std::function<std::string()> scale = nullptr;  ///< the default scaling; null: minmax
   std::string scale_text = "minmax";
@@ -49,11 +53,12 @@ class Rows {
   const Dataset* whole_;
 };
 
-/// The data of a fit, ready for learning: held-out rows are removed, missing values are filled in.
+/// The data of a fit, ready for learning: held-out rows are removed, missing values are filled in, counts are
+/// transformed.
 struct Prepared {
   Rows train;
   std::optional<Rows> test;
-  std::vector<float> means;  ///< used for missing values; empty: none were missing
+  Preprocessing input;  ///< what was done to the data: its means, indicators and transform
   Context context;
   const Dataset* test_data() const { return test ? &**test : nullptr; }
 };
@@ -63,6 +68,9 @@ struct Prepared {
 /// a run cancelled before the first feature).
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn);
+
+/// A cancelled run leaves a model if it has at least one feature; the report then says that it is unfinished.
+void settle_cancelled(FitReport& report);
 
 /// The part of a report that a model stores: nothing that differs between two equal runs, so that its bytes
 /// depend on data, options and seed alone.
@@ -80,6 +88,18 @@ std::vector<double> doubled(const std::vector<double>& single);
 
 /// features_used, nonzero_rows, nonzero_weights of the current stage.
 void add_sparsity(const LinearModel& model, Round& end);
+
+/// Counts the different columns that a growing list of features reads.
+class ColumnCounter {
+ public:
+  /// `features`: those of the last call, and more; or fewer, which are counted anew.
+  Index count(std::span<const FeaturePtr> features);
+
+ private:
+  std::vector<char> seen_;
+  std::size_t counted_ = 0;
+  Index columns_ = 0;
+};
 
 /// Scores that are the bias alone.
 Grid<double> constant_scores(Index rows, Index outputs, std::span<const double> bias);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fit/checkpoints.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -17,6 +18,38 @@ const std::vector<std::string>& choice_names() {
 ChoiceOfPoint choice_from(std::string_view name) {
   return name == choice_names().front() ? ChoiceOfPoint::least : ChoiceOfPoint::one_standard_error;
 }
+
+namespace {
+
+/// The measures of a fold: those of a checkpoint, where it has them.
+std::vector<double> measure_or_recall(std::size_t fold,
+                                      const std::function<std::vector<double>(std::size_t fold)>& measure,
+                                      const Context& context) {
+  const std::string name = fmt::format("fold {}", fold + 1);
+  if (context.checkpoint != nullptr) {
+    if (const std::string* known = context.checkpoint->find(name)) {
+      ByteReader in = context.checkpoint->reader(*known);
+      return read_measures(in);
+    }
+  }
+  std::vector<double> measures;
+  try {
+    const CheckpointStep step(context.checkpoint, name);
+    measures = measure(fold);
+  } catch (const Cancelled&) {
+    require_finished(context, "cross-validation");
+    throw;
+  }
+  require_finished(context, "cross-validation");
+  if (context.checkpoint != nullptr) {
+    ByteWriter out;
+    write_measures(out, measures);
+    context.checkpoint->put(name, out);
+  }
+  return measures;
+}
+
+}  // namespace
 
 CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
                                ChoiceOfPoint choice, const Context& context) {
@@ -32,8 +65,7 @@ CrossValidation cross_validate(std::size_t count,
   std::vector<std::vector<double>> of_folds;
   std::size_t points = 0;
   for (std::size_t fold = 0; fold < count; ++fold) {
-    of_folds.push_back(measure(fold));
-    require_finished(context, "cross-validation");
+    of_folds.push_back(measure_or_recall(fold, measure, context));
     points = std::max(points, of_folds.back().size());
   }
   CrossValidation result;
@@ -47,6 +79,7 @@ CrossValidation cross_validate(std::size_t count,
     result.mean.push_back(mean);
     result.standard_error.push_back(std::sqrt(squares / (folds * std::max(folds - 1, 1.0))));
   }
+  result.folds = std::move(of_folds);
   if (points == 0) return result;
   result.best = static_cast<std::size_t>(std::min_element(result.mean.begin(), result.mean.end()) -
                                          result.mean.begin());
@@ -82,7 +115,7 @@ void check_folds(Index folds, Index rows) {
 }
 
 void require_finished(const Context& context, std::string_view what) {
-  if (context.monitor.cancelled()) throw Failure(fmt::format("cancelled during {}: there is no model", what));
+  if (context.monitor.cancelled()) throw Cancelled(fmt::format("during {}", what));
 }
 
 }  // namespace sharelearn

@@ -29,6 +29,15 @@ double log_loss_of(const Model& model, const Grid<double>& scores, const Classes
   return class_metrics(model.log_proba(scores), classes.of_row, weights).log_loss;
 }
 
+/// Scores of one class are compared between rows as probabilities: those of a row then count in relation to
+/// its other classes.
+std::vector<ClassQuality> quality_of(const Model& model, const Grid<double>& scores, const Classes& classes,
+                                     const std::vector<std::vector<double>>& confusion,
+                                     std::span<const double> weights) {
+  if (!gives_probabilities(model.link())) return class_quality(confusion, scores, classes.of_row, weights);
+  return class_quality(confusion, model.proba(scores), classes.of_row, weights);
+}
+
 std::optional<Calibration> calibration_of(const Model& model, const Grid<double>& scores,
                                           const Classes& classes, std::span<const double> weights) {
   if (!gives_probabilities(model.link())) return std::nullopt;
@@ -45,6 +54,19 @@ nlohmann::json weight_json(double weight) {
   return weight;
 }
 
+nlohmann::json quality_json(const std::vector<std::string>& names, const std::vector<ClassQuality>& all) {
+  nlohmann::json json = nlohmann::json::array();
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    json.push_back({{"name", names[c]},
+                    {"weight", weight_json(all[c].weight)},
+                    {"precision", or_null(all[c].precision)},
+                    {"recall", or_null(all[c].recall)},
+                    {"f1", or_null(all[c].f1)},
+                    {"area_under_curve", or_null(all[c].area)}});
+  }
+  return json;
+}
+
 void add_classes(const Evaluation& evaluation, nlohmann::json& json) {
   const ClassMetrics& metrics = *evaluation.classes;
   json["error"] = metrics.error;
@@ -56,6 +78,11 @@ void add_classes(const Evaluation& evaluation, nlohmann::json& json) {
     json["calibration_limit"] = or_null(evaluation.calibration->limit);
   }
   json["top_error"] = metrics.top_error;
+  const ClassMeans means = means_of(evaluation.quality);
+  json["balanced_error"] = or_null(means.balanced_error);
+  json["macro_f1"] = or_null(means.f1);
+  json["mean_area_under_curve"] = or_null(means.area);
+  json["per_class"] = quality_json(evaluation.names, evaluation.quality);
   json["classes"] = evaluation.names;
   for (const std::vector<double>& of_class : evaluation.confusion) {
     nlohmann::json& row = json["confusion"].emplace_back(nlohmann::json::array());
@@ -68,7 +95,9 @@ void add_tasks(const Evaluation& evaluation, nlohmann::json& json) {
   json["error"] = evaluation.tasks->error;
   json["tasks"] = evaluation.names;
   json["task_error"] = evaluation.tasks->task_error;
-  for (const double area : evaluation.tasks->area) json["area_under_curve"].push_back(or_null(area));
+  for (const ClassQuality& quality : evaluation.tasks->quality)
+    json["area_under_curve"].push_back(or_null(quality.area));
+  json["per_class"] = quality_json(evaluation.names, evaluation.tasks->quality);
   if (!evaluation.unknown.empty()) json["unknown_tasks"] = evaluation.unknown;
 }
 
@@ -134,6 +163,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
   }
   result.rows = data.rows();
   result.features_used = model.features_used();
+  result.columns_read = model.columns_read();
   result.names = model.output_names();
   switch (model.outputs_are()) {
     case OutputKind::classes: {
@@ -142,6 +172,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
       result.classes->log_loss = log_loss_of(model, scores, classes, data.weight);
       result.calibration = calibration_of(model, scores, classes, data.weight);
       result.confusion = confusion_matrix(scores, classes.of_row, data.weight);
+      result.quality = quality_of(model, scores, classes, result.confusion, data.weight);
       result.unknown = unknown_labels(data, classes);
       break;
     }
@@ -164,7 +195,9 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
 }
 
 nlohmann::json to_json(const Evaluation& evaluation) {
-  nlohmann::json json{{"rows", evaluation.rows}, {"features_used", evaluation.features_used}};
+  nlohmann::json json{{"rows", evaluation.rows},
+                      {"features_used", evaluation.features_used},
+                      {"columns_read", evaluation.columns_read}};
   if (evaluation.classes) add_classes(evaluation, json);
   if (evaluation.tasks) add_tasks(evaluation, json);
   if (evaluation.early) add_early(*evaluation.early, json);

@@ -3,9 +3,12 @@
 
 #include <map>
 
+#include "fit/calibration.hpp"
 #include "fit/common.hpp"
-#include "model/path_evaluator.hpp"
+#include "fit/path_evaluator.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/fit/shareboost.hpp"
+#include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
 
 namespace sharelearn {
@@ -46,7 +49,7 @@ class Path {
   std::vector<double> weights_, bias_;
 };
 
-Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_round) {
+Fitted learn_rounds(const JointBoostFit& o, const Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
   const Classes classes = classes_of(*data.train);
   const Scaling scaling =
@@ -60,6 +63,7 @@ Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_ro
 
   Fitted fitted;
   FitReport& report = fitted.report;
+  ColumnCounter columns;
   const auto after = [&](const JointBoostResult& so_far, const Grid<double>& scores) {
     const JointBoostRound& last = so_far.rounds.back();
     path.add(last);
@@ -69,7 +73,9 @@ Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_ro
     round.penalty = 0;
     round.score = last.score;
     round.features_used = std::ssize(model->features);
+    round.columns_read = columns.count(model->features);
     round.seconds = last.seconds;
+    round.peak_bytes = peak_bytes();
     round.features = {pool.feature(last.candidate)->describe(data.train->column_names)};
     round.sharing.emplace();
     for (const std::int32_t c : last.sharing)
@@ -87,9 +93,21 @@ Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_ro
   };
   jointboost(pool, classes, row_weights(*data.train, o.common, &classes), {.rounds = *o.rounds}, context,
              after);
+  context.keep_results();
   report.candidates = pool.candidates();
   add_sparsity(*model, report.end);
   fitted.model = model;
+  return fitted;
+}
+
+Fitted learn(const JointBoostFit& o, Prepared& data, const FitObserver& after_round) {
+  Fitted fitted = learn_rounds(o, data, after_round);
+  calibrate(fitted, o.common, *data.train, data.context, [&](const Split& split) {
+    return scores_of_relearned(
+        *data.train, split, fitted.model->output_names(), data.context, [&](const Dataset& part) {
+          return learn_rounds(o, {Rows(part), std::nullopt, {}, data.context}, {}).model;
+        });
+  });
   return fitted;
 }
 
@@ -113,6 +131,7 @@ Fitted fit(const FitData& data, const JointBoostFit& options, const Context& con
   JointBoostFit o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    refuse_numbers(*prepared.train, o.name);
     if (!o.common.scale) o.common.scale = "minmax";
     return learn(o, prepared, after_round);
   });

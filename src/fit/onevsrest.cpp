@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "fit/calibration.hpp"
 #include "fit/common.hpp"
-#include "model/path_evaluator.hpp"
+#include "fit/path_evaluator.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/shareboost.hpp"
+#include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
 
 namespace sharelearn {
@@ -86,6 +88,7 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   FitReport& report = fitted.report;
   const Run run(o, *data.train, classes.names, context);
   o.features = run.features;
+  if (*o.folds == 0) context.keep_results();
   const auto on_train = run.metrics_on(*data.train, context.threads);
   const auto shown = data.test ? run.metrics_on(**data.test, context.threads) : on_train;
   for (std::size_t at = 0; at < on_train.size(); ++at) {
@@ -103,7 +106,8 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   if (*o.folds > 0) {
     check_folds(*o.folds, data.train->rows());
     const std::vector<Split> splits =
-        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, data.train->weight);
+        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, data.train->weight,
+                         row_hashes(data.train->x, context.seed));
     const auto measure = [&](const Split& split, const std::string&) {
       const Dataset part = select_rows(*data.train, split.train);
       const Run fold(o, part, classes.names, context);
@@ -124,6 +128,13 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   }
   add_sparsity(*model, report.end);
   fitted.model = model;
+  calibrate(fitted, o.common, *data.train, context, [&](const Split& split) {
+    return scores_of_relearned(*data.train, split, model->names, context, [&](const Dataset& part) {
+      const auto other = model_of(Run(o, part, classes.names, context), part);
+      other->stage = std::min(model->stage, other->stage);
+      return other;
+    });
+  });
   return fitted;
 }
 
@@ -164,6 +175,7 @@ Fitted fit(const FitData& data, const OneVsRestFit& options, const Context& cont
   OneVsRestFit o = options;
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
+    refuse_numbers(*prepared.train, o.name);
     resolve_common(o.common, o.pool, kTolerance);
     return learn(o, prepared, after_round);
   });

@@ -95,7 +95,8 @@ void order_as(const OnlineCascadeModel& model, Dataset& rows, const std::string&
 }  // namespace
 
 FieldTable fields(OnlineCascadeFit& o) {
-  const CommonTraits traits{.class_weight = false, .scale_text = "none"};
+  const CommonTraits traits{
+      .class_weight = false, .online = true, .calibration = false, .scale_text = "none"};
   FieldTable table = common_fields(o.common, traits);
   table.section("The task");
   table.add("loss", o.loss, "The task and its loss: classes, or yes/no tasks")
@@ -140,7 +141,8 @@ OnlineCascadeLearner::OnlineCascadeLearner(std::shared_ptr<OnlineCascadeModel> m
     : model_(std::move(model)),
       options_(std::move(options)),
       source_(std::move(source)),
-      known_examples_(model_->cascade.examples()) {
+      known_examples_(model_->cascade.examples()),
+      seen_(model_->names.size(), 0) {
   take_options(options_, *model_);
   for (std::size_t c = 0; c < model_->names.size(); ++c) place_[model_->names[c]] = static_cast<Index>(c);
   model_->metadata = {{"method", "cascade"}, {"options", this->options()}};  // for checkpoints
@@ -192,6 +194,7 @@ FitReport OnlineCascadeLearner::report(double seconds) const {
   FitReport report = online_report(*model_, seconds, model_->cascade.examples() - known_examples_);
   report.method = "cascade";
   report.options = options();
+  report.extra["curve"] = curve_.to_json();
   return report;
 }
 
@@ -256,7 +259,21 @@ void OnlineCascadeLearner::end_step() {
   std::vector<OnlineExample> examples;
   for (const Kept& kept : step_) examples.push_back({kept.column, kept.value, kept.output, kept.sign});
   online_step(model_->cascade, examples);
+  after(examples);
   step_.clear();
+}
+
+/// Counts what was learned, then tells the observer.
+void OnlineCascadeLearner::after(std::span<const OnlineExample> step) {
+  const OnlineCascade& cascade = model_->cascade;
+  const bool one_output = multiclass() || cascade.own_rows();
+  for (const OnlineExample& example : step) {
+    if (one_output) seen_[to_size(example.output)] = 1;
+    for (std::size_t t = 0; !one_output && t < example.sign.size(); ++t) {
+      if (example.sign[t] > 0) seen_[t] = 1;
+    }
+  }
+  curve_.add(cascade.examples(), cascade.mistakes(), std::ranges::count(seen_, 1));
   if (after_step) after_step();
 }
 
@@ -304,8 +321,8 @@ MultiOutputData OnlineCascadeLearner::match_test(const Dataset& rows, ThreadPool
 void OnlineCascadeLearner::learn(const MultiOutputData& rows, const Context& context) {
   OnlineSource examples(rows);
   Context world = context;
-  run_online(model_->cascade, examples, 0, world, [&](Index) {
-    if (after_step) after_step();
+  run_online(model_->cascade, examples, 0, world, [&](Index step) {
+    after(examples.step(step));
     return true;
   });
 }
@@ -328,7 +345,9 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
     if (run.after_step) learner.after_step = [&] { run.after_step(learner.model()); };
     const MultiOutputData train = learner.match(*prepared.train, threads);
     const auto start = std::chrono::steady_clock::now();
-    for (Index pass = 0; pass < *o.passes; ++pass) learner.learn(train, prepared.context);
+    for (Index pass = 0; pass < *o.passes && !prepared.context.cancelled(); ++pass)
+      learner.learn(train, prepared.context);
+    prepared.context.keep_results();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     require_steps(learner.model());
     FitReport report = learner.report(seconds);
@@ -336,8 +355,9 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
     std::optional<MultiOutputData> test;
     if (prepared.test) test = learner.match_test(**prepared.test, threads);
     add_online_errors(report, learner.model(), train, test ? &*test : nullptr, threads);
-    const auto points = *o.regret ? regret(train, levels_from(o), *o.gamma, kRegretPoints, prepared.context)
-                                  : std::vector<RegretPoint>();
+    const auto points = *o.regret && !prepared.context.cancelled()
+                            ? regret(train, levels_from(o), *o.gamma, kRegretPoints, prepared.context)
+                            : std::vector<RegretPoint>();
     for (const RegretPoint& point : points) {
       report.extra["regret"].push_back(
           {{"steps", point.steps}, {"per_step", point.of_cascade}, {"own_per_step", point.of_level}});

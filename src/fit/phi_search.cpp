@@ -7,6 +7,7 @@
 
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
+#include "sharelearn/run/checkpoint.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -86,6 +87,7 @@ class Search {
   double judge(const std::vector<double>& scales) {
     ++done_;
     options_.phi = phi_of(scales);
+    const CheckpointStep step(context_.checkpoint, fmt::format("trial {}", done_));
     QuietMonitor monitor(context_.monitor);
     Context quiet{context_.threads, monitor, context_.seed};
     // In a cross-validation less is better.
@@ -144,7 +146,8 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, const Context& context) {
   std::vector<HeldOutPair> pairs;
-  for (const Split& split : stratified_folds(strata(data), folds, context.seed, data.error_weights())) {
+  for (const Split& split : stratified_folds(strata(data), folds, context.seed, data.error_weights(),
+                                             row_hashes(data.x, context.seed))) {
     pairs.push_back({select_rows(data, split.train), select_rows(data, split.test)});
     const std::vector<double>& weights = pairs.back().train.weights;
     if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; })) {

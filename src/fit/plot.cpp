@@ -1,21 +1,99 @@
 #include "sharelearn/fit/plot.hpp"
 
-namespace sharelearn {
+#include <fmt/core.h>
 
-Plot plot_of(const FitReport& report) {
-  Plot plot{"Error against features computed", "features", "error", false, false, {}};
-  const auto add = [&](const char* name, std::optional<double> Round::*error) {
-    Series series{name};
-    for (const Round& round : report.rounds) {
-      if (!(round.*error) || !round.features_used) continue;
-      series.x.push_back(static_cast<double>(*round.features_used));
-      series.y.push_back(*(round.*error));
+#include <algorithm>
+#include <limits>
+
+namespace sharelearn {
+namespace {
+
+constexpr double kLogarithmicFrom = 5;  // ratio of the largest error to the smallest
+
+/// What the horizontal axis shows: features where every round has its number of them, else rounds.
+double place_of(const Round& round, bool by_features) {
+  return static_cast<double>(by_features ? *round.features_used : *round.round);
+}
+
+void add_errors(Plot& plot, const FitReport& report, bool by_features, const char* name,
+                std::optional<double> Round::*error) {
+  Series series{name};
+  for (const Round& round : report.rounds) {
+    if (!(round.*error)) continue;
+    series.x.push_back(place_of(round, by_features));
+    series.y.push_back(*(round.*error));
+  }
+  if (!series.x.empty()) plot.series.push_back(std::move(series));
+}
+
+/// Errors of the folds: one for each number of features from `first` on, or one for each lambda of a path.
+void add_cross_validation(Plot& plot, const FitReport& report, bool by_features) {
+  const nlohmann::json& cross = report.cross_validation;
+  const bool of_lambdas = cross.is_object();
+  if (!by_features || !(of_lambdas || (cross.is_array() && !cross.empty() && cross.front().is_number())))
+    return;
+  const nlohmann::json& mean = of_lambdas ? cross["mean"] : cross;
+  const nlohmann::json& deviation =
+      of_lambdas ? cross["standard_error"] : report.extra.at("cross_validation_standard_error");
+  const Index first = report.method == "onevsrest" ? 0 : 1;
+  Series series{"cross-validation"};
+  for (std::size_t p = 0; p < mean.size(); ++p) {
+    if (of_lambdas && p >= report.rounds.size()) break;
+    series.x.push_back(of_lambdas ? place_of(report.rounds[p], true)
+                                  : static_cast<double>(static_cast<Index>(p) + first));
+    series.y.push_back(mean[p].get<double>());
+    series.bar.push_back(deviation[p].get<double>());
+  }
+  plot.series.push_back(std::move(series));
+}
+
+/// The error of a model without features, over the width of the plot.
+void add_baseline(Plot& plot, const FitReport& report) {
+  if (!report.extra.contains("baseline_error") || plot.series.empty()) return;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Series& series : plot.series) {
+    low = std::min(low, std::ranges::min(series.x));
+    high = std::max(high, std::ranges::max(series.x));
+  }
+  const double error = report.extra["baseline_error"].get<double>();
+  plot.series.push_back({.name = "no features", .x = {low, high}, .y = {error, error}, .dashed = true});
+}
+
+bool spans_much(const Plot& plot) {
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  for (const Series& series : plot.series) {
+    for (const double error : series.y) {
+      if (error <= 0) return false;  // a logarithm could not show it
+      low = std::min(low, error);
+      high = std::max(high, error);
     }
-    if (!series.x.empty()) plot.series.push_back(std::move(series));
-  };
-  add("train", &Round::train_error);
-  add("validation", &Round::validation_error);
-  add("test", &Round::test_error);
+  }
+  return high > kLogarithmicFrom * low;
+}
+
+}  // namespace
+
+Plot plot_of(const FitReport& report, const std::string& data) {
+  const bool by_features =
+      std::ranges::all_of(report.rounds, [](const Round& round) { return round.features_used.has_value(); });
+  Plot plot;
+  plot.title = report.method + (data.empty() ? "" : " on " + data);
+  plot.x_label = by_features ? "features" : "round";
+  plot.y_label = "error";
+  add_errors(plot, report, by_features, "train", &Round::train_error);
+  add_errors(plot, report, by_features, "validation", &Round::validation_error);
+  add_errors(plot, report, by_features, "test", &Round::test_error);
+  add_cross_validation(plot, report, by_features);
+  add_baseline(plot, report);
+  plot.log_y = spans_much(plot);
+  const bool chosen =
+      !report.cross_validation.is_null() || std::ranges::any_of(report.rounds, [](const Round& round) {
+        return round.validation_error.has_value();
+      });
+  if (chosen && by_features && report.end.features_used) {
+    const auto features = static_cast<double>(*report.end.features_used);
+    plot.mark = Mark{features, fmt::format("chosen: {} features", features)};
+  }
   return plot;
 }
 

@@ -33,6 +33,7 @@ FieldTable fields(Round& r) {
   table.add("train_task_accuracy", r.train_task_accuracy, "Mean accuracy of the tasks");
   table.add("test_task_accuracy", r.test_task_accuracy, "Mean accuracy of the tasks on the test rows");
   table.add("features_used", r.features_used, "Features that a prediction computes");
+  table.add("columns_read", r.columns_read, "Different columns of the data that these features read");
   table.add("nonzero_rows", r.nonzero_rows, "Columns of features with a weight");
   table.add("nonzero_weights", r.nonzero_weights, "Weights other than 0");
   table.add("gradient_norm", r.gradient_norm, "Of the corrected weights");
@@ -45,6 +46,7 @@ FieldTable fields(Round& r) {
   table.add("sharing", r.sharing, "Classes that share the feature");
   table.add("unknown_tasks", r.unknown_tasks, "Tasks of the test rows that were not learned");
   table.add("seconds", r.seconds, "Since the start");
+  table.add("peak_bytes", r.peak_bytes, "Largest memory of the process so far");
   return table;
 }
 

@@ -12,8 +12,12 @@ namespace {
 
 constexpr double kFactors[] = {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.001};
 constexpr double kGuide = 1;  // while features are chosen: fast, and close to the best of most sets
-constexpr double kGuideTolerance = 0.1;     // of the rounds, which only choose
-constexpr double kCompareTolerance = 1e-5;  // of weights that are only compared
+
+/// Whether the loss has risen twice in a row: weaker ridges, whose weights take longest, need no trial.
+bool has_turned(std::span<const RidgeTrial> trials) {
+  const std::size_t n = trials.size();
+  return n > 2 && trials[n - 1].loss > trials[n - 2].loss && trials[n - 2].loss > trials[n - 3].loss;
+}
 
 }  // namespace
 
@@ -34,12 +38,13 @@ std::vector<RidgeTrial> try_ridges(Pool& pool, const Loss& loss, ShareBoostOptio
   std::vector<double> ridges;
   for (const double factor : kFactors) ridges.push_back(factor / m);
   std::vector<RidgeTrial> trials;
-  for (const ShareBoostStage& stage : refit_along(ridges, path, pool, loss, options, context)) {
+  refit_along(ridges, path, pool, loss, options, context, [&](const ShareBoostStage& stage) {
     RidgeTrial trial = judge(path, stage);
     trial.factor = kFactors[trials.size()];
     trial.loss = std::inner_product(weights.begin(), weights.end(), trial.row_loss.begin(), 0.0);
     trials.push_back(std::move(trial));
-  }
+    return !has_turned(trials);
+  });
   require_finished(context, "the choice of the ridge");
   return trials;
 }

@@ -1,10 +1,10 @@
 // The ridge of ShareBoost, chosen from the data.
 //
 // Features are chosen once, on a part of the rows. Their weights are then fitted with each ridge, from the
-// strongest to the weakest, each from the weights before it, and compared by their mean loss on the other
-// rows, which tells ridges apart where the errors of so few rows would not. Chosen is the strongest ridge
-// within one standard error of the least loss. A ridge is c / m on m rows: the penalty then counts as much
-// beside the sum of the losses on the part as on all rows.
+// strongest to the weakest, each from the weights before it, until the mean loss on the other rows has risen
+// twice; that loss tells ridges apart where the errors of so few rows would not. Chosen is the strongest
+// ridge within one standard error of the least loss. A ridge is c / m on m rows: the penalty then counts as
+// much beside the sum of the losses on the part as on all rows.
 #pragma once
 
 #include <functional>
@@ -20,6 +20,8 @@ namespace sharelearn {
 inline constexpr double kRidgeHeldOut = 0.2;  ///< fraction of the rows that judge
 inline constexpr Index kLeastJudges = 20;     ///< with fewer rows to judge by, c is kPlainRidge
 inline constexpr double kPlainRidge = 0.1;
+inline constexpr double kGuideTolerance = 0.1;     ///< of rounds that only choose
+inline constexpr double kCompareTolerance = 1e-5;  ///< of weights that are only compared
 
 /// One ridge on the held-out rows.
 struct RidgeTrial {

@@ -5,12 +5,18 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <numeric>
 
 #include "data/row_copies.hpp"
+#include "data/to_size.hpp"
+#include "fit/calibration.hpp"
+#include "fit/checkpoints.hpp"
 #include "fit/common.hpp"
 #include "fit/feature_groups.hpp"
+#include "fit/path_evaluator.hpp"
 #include "fit/ridge_choice.hpp"
-#include "model/path_evaluator.hpp"
+#include "learn/refit.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/target.hpp"
@@ -65,7 +71,24 @@ std::string_view text_of(ShareBoostStop stop, bool groups) {
   return "";
 }
 
-ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
+/// Costs of groups, of candidates, or of the columns that candidates read.
+void set_costs(const std::vector<double>& costs, const Pool& pool, Index columns,
+               ShareBoostOptions& options) {
+  const Index given = std::ssize(costs);
+  if (!options.groups.members.empty()) {
+    options.groups.cost = costs;
+  } else if (given == pool.candidates()) {
+    options.cost = costs;
+  } else if (given == columns) {
+    options.column_cost = costs;
+  } else {
+    throw OptionError(
+        "costs", fmt::format("expected {} costs, one per column, or {}, one per candidate, found {}", columns,
+                             pool.candidates(), given));
+  }
+}
+
+ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, Index columns,
                                   const std::vector<std::string>& column_names) {
   ShareBoostOptions options;
   options.features = std::min(*o.features, pool.candidates());
@@ -80,7 +103,7 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool,
   options.diverse = o.diverse.value_or(false);
   options.sample = *o.sample;
   if (o.groups) options.groups.members = groups_from(*o.groups, column_names, pool.candidates());
-  if (o.costs) (o.groups ? options.groups.cost : options.cost) = *o.costs;
+  if (o.costs) set_costs(*o.costs, pool, columns, options);
   options.penalty = {
       .ridge = o.ridge.value_or(0), .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
   options.corrective.tolerance = *o.common.tolerance;
@@ -113,7 +136,8 @@ struct Problem {
                      o.pool, context.seed, context.threads);
     loss = loss_for(o, target, weights_for(o, *rows, target));
     const std::vector<std::string> none;
-    options = learner_options(o, *pool, *o.pool.name == "columns" ? rows->column_names : none);
+    options =
+        learner_options(o, *pool, rows->columns(), *o.pool.name == "columns" ? rows->column_names : none);
   }
   Rows rows;
   Target target;
@@ -163,7 +187,9 @@ std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, c
                    errors.back() = held_out.errors(so_far).error;
                    context.monitor.progress(fold, std::ssize(so_far.chosen), problem.options.features, "");
                    return true;
-                 });
+                 },
+                 {.save = [&](ByteWriter& out) { write_measures(out, errors); },
+                  .restore = [&](ByteReader& in) { errors = read_measures(in); }});
   return errors.empty() ? std::vector<double>{held_out.error_of_nothing(path)} : errors;
 }
 
@@ -172,7 +198,8 @@ Index choose_by_folds(const ShareBoostFit& o, const Dataset& train, const Target
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
-      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight);
+      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight,
+                       row_hashes(train.x, context.seed));
   const auto measure = [&](const Split& split, const std::string& fold) {
     return errors_along(o, train, target, split, fold, context);
   };
@@ -190,7 +217,8 @@ class Validation {
  public:
   Validation(const ShareBoostFit& o, const Dataset& train, const Target& target, const Context& context)
       : patience_(*o.patience),
-        split_(stratified_holdout(target.strata(train.rows()), *o.validation, context.seed, train.weight)) {
+        split_(stratified_holdout(target.strata(train.rows()), *o.validation, context.seed, train.weight,
+                                  row_hashes(train.x, context.seed))) {
     if (split_.test.empty() || split_.train.empty()) {
       throw OptionError::of_value("validation", fmt::format("{}", *o.validation),
                                   fmt::format("of {} rows leaves an empty part", train.rows()));
@@ -209,6 +237,10 @@ class Validation {
   }
   Index best() const { return best_; }
   double least() const { return least_; }
+  /// Takes the errors of rounds that were run before.
+  void recall(const std::vector<Round>& rounds) {
+    for (const Round& round : rounds) go_on(*round.validation_error, *round.features_used);
+  }
 
  private:
   Index patience_;
@@ -247,6 +279,31 @@ std::vector<RidgeTrial> ridge_trials(const ShareBoostFit& o, const Dataset& trai
   return trials;
 }
 
+constexpr const char* kRidgeEntry = "ridge";  // of a checkpoint
+
+void keep_ridge_trials(const Context& context, const std::vector<RidgeTrial>& trials, double factor) {
+  if (context.checkpoint == nullptr) return;
+  std::vector<double> values{factor};
+  for (const RidgeTrial& trial : trials) values.insert(values.end(), {trial.error, trial.factor, trial.loss});
+  ByteWriter out;
+  write_measures(out, values);
+  context.checkpoint->put(kRidgeEntry, out);
+}
+
+/// The trials of a checkpoint, without the losses of single rows; empty: it has none.
+std::vector<RidgeTrial> known_ridge_trials(const Context& context, double& factor) {
+  const std::string* found = context.checkpoint ? context.checkpoint->find(kRidgeEntry) : nullptr;
+  if (found == nullptr) return {};
+  ByteReader in = context.checkpoint->reader(*found);
+  const std::vector<double> values = read_measures(in);
+  if (values.size() % 3 != 1) in.damaged("its choice of the ridge is incomplete");
+  factor = values.front();
+  std::vector<RidgeTrial> trials;
+  for (std::size_t v = 1; v < values.size(); v += 3)
+    trials.push_back({{}, values[v], values[v + 1], values[v + 2]});
+  return trials;
+}
+
 /// The ridge for fitting `train`: the one given; none beside another penalty; else chosen from the data.
 double ridge_for(const ShareBoostFit& o, const Dataset& train, const Target& target, const Context& context,
                  FitReport& report) {
@@ -261,7 +318,14 @@ double ridge_for(const ShareBoostFit& o, const Dataset& train, const Target& tar
   }
   double factor = kPlainRidge;
   std::vector<RidgeTrial> trials;
-  if (judges >= kLeastJudges) trials = ridge_trials(o, train, split, target, context, factor);
+  if (judges >= kLeastJudges) trials = known_ridge_trials(context, factor);
+  if (judges >= kLeastJudges && trials.empty()) {
+    {
+      const CheckpointStep step(context.checkpoint, kRidgeEntry);
+      trials = ridge_trials(o, train, split, target, context, factor);
+    }
+    keep_ridge_trials(context, trials, factor);
+  }
   const double ridge = factor / static_cast<double>(copies_of(train) * (1 + *o.deform));
   report.extra["ridge_choice"] = to_json(trials, factor, judges);
   report.choices.push_back(
@@ -273,7 +337,7 @@ double ridge_for(const ShareBoostFit& o, const Dataset& train, const Target& tar
   return ridge;
 }
 
-Round round_of(const ShareBoostResult& path, const std::vector<std::string>& names) {
+Round round_of(const ShareBoostResult& path, const std::vector<std::string>& names, ColumnCounter& columns) {
   const ShareBoostStage& stage = path.stages.back();
   Round round;
   round.round = std::ssize(path.stages) - 1;
@@ -283,11 +347,13 @@ Round round_of(const ShareBoostResult& path, const std::vector<std::string>& nam
   round.loss = stage.report.loss;
   round.penalty = stage.report.penalty;
   round.features_used = std::ssize(path.chosen);
+  round.columns_read = columns.count(path.features);
   round.gradient_norm = stage.report.gradient_norm;
   round.expected_decrease = stage.report.expected_decrease;
   round.converged = stage.report.converged;
   round.iterations = stage.report.iterations;
   round.seconds = stage.seconds;
+  round.peak_bytes = peak_bytes();
   return round;
 }
 
@@ -360,6 +426,114 @@ void report_end(const ShareBoostResult& path, const LinearModel& model, bool gro
   add_sparsity(model, report.end);
 }
 
+/// The rounds of a model that is to be continued.
+std::vector<ShareBoostStage> rounds_of(const Model& model, const ShareBoostFit& o, const Problem& problem) {
+  const auto* path = dynamic_cast<const LinearModel*>(&model);
+  const auto is_column = [](const FeaturePtr& feature) { return feature->pool() == "columns"; };
+  if (path == nullptr || *o.pool.name != "columns" || !std::ranges::all_of(path->features, is_column))
+    throw InputError("only a model with `pool` columns can be continued");
+  if (*o.surplus > 0 || *o.folds > 0 || *o.validation > 0)
+    throw InputError("a model cannot be continued with `surplus`, `folds` or `validation`");
+  const bool has_bias = !path->stages.empty() && !path->stages.front().bias.empty();
+  if (path->names != problem.target.names || path->columns() != problem.rows->columns() ||
+      has_bias != *o.common.bias)
+    throw InputError("the model to continue has other columns, classes or another `bias` than this fit");
+  if (std::ssize(path->features) > problem.options.features) {
+    throw OptionError("features", fmt::format("expected at least the {} of the model to continue, found {}",
+                                              path->features.size(), problem.options.features));
+  }
+  const bool two_classes = problem.target.kind == TargetKind::two_classes;
+  const auto single = [&](std::vector<double> both) {
+    if (!two_classes) return both;
+    for (std::size_t i = 0; i < both.size() / 2; ++i) both[i] = both[2 * i + 1];
+    both.resize(both.size() / 2);
+    return both;
+  };
+  std::vector<ShareBoostStage> rounds;
+  Index before = 0;
+  for (const Stage& stage : path->stages) {
+    ShareBoostStage& round = rounds.emplace_back();
+    for (; before < stage.features; ++before)
+      round.candidates.push_back(path->features[static_cast<std::size_t>(before)]->inputs().front());
+    round.weights = single(stage.weights);
+    round.bias = single(stage.bias);
+    round.report.converged = true;
+  }
+  return rounds;
+}
+
+/// The path up to one of its stages.
+ShareBoostResult up_to(const ShareBoostResult& path, Index stage) {
+  ShareBoostResult part;
+  part.stages.assign(path.stages.begin(), path.stages.begin() + stage + 1);
+  for (const ShareBoostStage& round : part.stages) {
+    part.chosen.insert(part.chosen.end(), round.candidates.begin(), round.candidates.end());
+  }
+  return part;
+}
+
+/// Scores of split.test by a model that chose its features without these rows, too. Rounds that only choose
+/// are solved loosely.
+std::optional<Grid<double>> scores_relearned(const ShareBoostFit& o, const Dataset& train,
+                                             const Target& target, Index features, const Split& split,
+                                             const Context& context) {
+  Problem part(o, Rows(select_rows(train, split.train)), target, context);
+  ShareBoostOptions& options = part.options;
+  options.features = std::min(options.features, features);
+  options.penalty.ridge *=
+      static_cast<double>(copies_of(train) * (1 + *o.deform)) / static_cast<double>(copies_of(*part.rows));
+  options.corrective.tolerance = std::max(options.corrective.tolerance, kCompareTolerance);
+  options.last = options.corrective;
+  options.corrective.relative_gradient = std::max(options.corrective.relative_gradient, kGuideTolerance);
+  const ShareBoostResult path = shareboost(*part.pool, *part.loss, options, context);
+  if (context.cancelled()) return std::nullopt;
+  return model_of(path, part)->scores(select_rows(train, split.test), context.threads);
+}
+
+/// Scores of split.test with the weights that the other rows give to the chosen features. Columns depend
+/// little on a fifth of the rows: to choose them again would cost time and change nothing.
+Grid<double> scores_left_out(const ShareBoostFit& o, const Problem& problem, const ShareBoostResult& path,
+                             const Split& split, const Context& context) {
+  const Index images = problem.rows->rows() / (1 + *o.deform);  // copies follow, in the same order
+  std::vector<double> weights = weights_for(o, *problem.rows, problem.target);
+  for (const Index row : split.test) {
+    for (Index copy = row; copy < std::ssize(weights); copy += images) weights[to_size(copy)] = 0;
+  }
+  const double kept = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= kept;
+  ShareBoostOptions options = problem.options;
+  options.penalty.ridge /= kept;  // as strong beside the sum of the losses as on all rows
+  options.corrective.tolerance = std::max(options.corrective.tolerance, kCompareTolerance);
+  const std::unique_ptr<Loss> loss = loss_for(o, problem.target, std::move(weights));
+  const Grid<double> all = refitted_scores(*loss, path, *problem.pool, options, context);
+  const bool two_classes = problem.target.kind == TargetKind::two_classes;
+  Grid<double> scores(std::ssize(split.test), two_classes ? 2 : all.cols());
+  for (Index i = 0; i < scores.rows(); ++i) {
+    for (Index c = 0; c < all.cols(); ++c) {
+      scores(i, c + (two_classes ? 1 : 0)) = all(split.test[to_size(i)], c);
+    }
+  }
+  return scores;
+}
+
+/// Makes the probabilities of the model agree with rows left out of the training.
+void calibrate_model(const ShareBoostFit& o, const Problem& problem, const ShareBoostResult& path,
+                     const Context& context, Fitted& fitted) {
+  const auto& model = static_cast<const LinearModel&>(*fitted.model);
+  const ShareBoostResult used = up_to(path, model.stage);
+  std::optional<Dataset> images;  // without their deformed copies
+  if (*o.deform > 0) {
+    std::vector<Index> first(to_size(problem.rows->rows() / (1 + *o.deform)));
+    std::iota(first.begin(), first.end(), Index{0});
+    images = select_rows(*problem.rows, first);
+  }
+  const Dataset& train = images ? *images : *problem.rows;
+  calibrate(fitted, o.common, train, context, [&](const Split& split) -> std::optional<Grid<double>> {
+    if (*o.pool.name == "columns") return scores_left_out(o, problem, used, split, context);
+    return scores_relearned(o, train, problem.target, std::ssize(used.chosen), split, context);
+  });
+}
+
 /// Says in how many rounds the weights were not optimal, if in any.
 void warn_of_rounds(const ShareBoostResult& path, FitReport& report) {
   std::size_t missed = 0, first = 0;
@@ -379,6 +553,20 @@ void warn_of_rounds(const ShareBoostResult& path, FitReport& report) {
       missed, path.stages.size() - 1, first, path.stages[first].report.expected_decrease, largest));
 }
 
+/// The rounds of the report, and with them what the validation rows have seen.
+ObserverState state_of(FitReport& report, std::optional<Validation>& validation) {
+  return {.save = [&](ByteWriter& out) { write_rounds(out, report.rounds); },
+          .restore =
+              [&](ByteReader& in) {
+                report.rounds = read_rounds(in);
+                for (const Round& round : report.rounds) {
+                  if (!round.features_used || round.validation_error.has_value() != validation.has_value())
+                    in.damaged("a round in it lacks an error");
+                }
+                if (validation) validation->recall(report.rounds);
+              }};
+}
+
 Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
   const Target all = target_of(*data.train, target_kind_of(*o.loss));
@@ -394,20 +582,24 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   Problem problem(o, std::move(training), all, context);
   report.rows = validation ? std::ssize(validation->training_rows()) : data.train->rows();
   o.features = problem.options.features;
+  if (o.start) problem.options.start = rounds_of(*o.start, o, problem);
   ErrorMeter errors(problem, data.test_data(), validation ? &*validation : nullptr, context.threads);
-  const ShareBoostResult path =
-      shareboost(*problem.pool, *problem.loss, problem.options, context,
-                 [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
-                   Round round = round_of(so_far, problem.rows->column_names);
-                   errors.measure(so_far, scores, round);
-                   context.monitor.progress("features", std::ssize(so_far.chosen), problem.options.features,
-                                            note_of(round));
-                   const bool go_on =
-                       !validation || validation->go_on(*round.validation_error, std::ssize(so_far.chosen));
-                   report.rounds.push_back(std::move(round));
-                   return observed(after_round, report.rounds.back()) && go_on;
-                 });
+  ColumnCounter columns;
+  const ShareBoostResult path = shareboost(
+      *problem.pool, *problem.loss, problem.options, context,
+      [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
+        Round round = round_of(so_far, problem.rows->column_names, columns);
+        errors.measure(so_far, scores, round);
+        context.monitor.progress("features", std::ssize(so_far.chosen), problem.options.features,
+                                 note_of(round));
+        const bool go_on =
+            !validation || validation->go_on(*round.validation_error, std::ssize(so_far.chosen));
+        report.rounds.push_back(std::move(round));
+        return observed(after_round, report.rounds.back()) && go_on;
+      },
+      state_of(report, validation));
 
+  context.keep_results();
   auto model = model_of(path, problem);
   if (chosen_by_folds > 0) model->use_features(chosen_by_folds);
   if (validation && validation->best() > 0) {
@@ -424,13 +616,15 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   report_end(path, *model, o.groups.has_value(), report);
   warn_of_rounds(path, report);
   fitted.model = model;
+  calibrate_model(o, problem, path, context, fitted);
   return fitted;
 }
 
 }  // namespace
 
 FieldTable fields(ShareBoostFit& o) {
-  const CommonTraits traits{.tolerance = "1e-8",
+  const CommonTraits traits{.checkpoint = true,
+                            .tolerance = "1e-8",
                             .scale_text = "minmax; standard for sparse data; none with `pool` patches"};
   FieldTable table = common_fields(o.common, traits);
   class_weight_needs_classes(table, o.common, o.loss);
@@ -534,8 +728,9 @@ FieldTable fields(ShareBoostFit& o) {
       .from_file();
   table
       .add("costs", o.costs,
-           "File of costs above 0, one per group (without `groups`: one per candidate), by which the scores "
-           "are divided")
+           "File of costs above 0, one per column (or one per candidate; with `groups`: one per group), by "
+           "which the scores are divided. A column is paid for once: a candidate costs what it reads beyond "
+           "the columns of those chosen, at least the least of all costs")
       .above(0)
       .from_file();
   table.append(solver_fields(o.common, traits));

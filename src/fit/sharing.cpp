@@ -4,43 +4,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "fit/common.hpp"
 #include "fit/sharing_options.hpp"
 #include "run/usage.hpp"
+#include "sharelearn/fit/learning_curve.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
 
-namespace {
-
-/// Mistakes and classes against examples, at most 400 points: when there are more, every second one goes.
-class LearningCurve {
- public:
-  void add(Index examples, Index mistakes, Index classes) {
-    if (++since_ < step_) return;
-    since_ = 0;
-    points_.push_back({examples, mistakes, classes});
-    if (points_.size() < 400) return;
-    for (std::size_t i = 0; i < points_.size() / 2; ++i) points_[i] = points_[2 * i + 1];
-    points_.resize(points_.size() / 2);
-    step_ *= 2;
-  }
-  nlohmann::json to_json() const { return points_; }
-
- private:
-  std::vector<std::array<Index, 3>> points_;
-  Index step_ = 1, since_ = 0;
-};
-
-}  // namespace
-
 struct OnlineSharing::State {
   State(const SharingFit& chosen, std::shared_ptr<SharingModel> from);
-  SharingModel& model() { return learner.model(); }
+  SharingModel& model() { return *learned; }
   SharingTrial trial(const ExampleView& x, const std::string& label);
   ExampleView example(const SparseRow& x, bool learns);
   LineTrial take_line(std::string_view line, Unlabelled unlabelled);
@@ -52,10 +29,12 @@ struct OnlineSharing::State {
   void learn_rows(const Dataset& rows, const RowsToLearn& how);
   ExampleView row_example(const ExampleView& row, const std::vector<std::string>& names);
   FitReport report() const;
+  void keep_metadata(const FitReport& report);
 
   SharingFit options;
   nlohmann::json options_in_effect;
-  SharingLearner learner;
+  std::shared_ptr<SharingModel> learned;
+  SharingLearner learner;  ///< changes the state in `learned`
   LineReader reader;
   std::optional<BoundMeter> meter;
   ExampleBuilder builder;
@@ -69,14 +48,6 @@ struct OnlineSharing::State {
 };
 
 namespace {
-
-/// Checks the options and fills in their defaults.
-SharingFit resolved(SharingFit options) {
-  const FieldTable table = fields(options);
-  table.check();
-  table.fill();
-  return options;
-}
 
 nlohmann::json values_of(SharingFit options) {
   return fields(options).values_in_effect();
@@ -127,6 +98,23 @@ nlohmann::json to_json(const MistakeBound& bound) {
           {"idle_hypotheses", bound.idle}};
 }
 
+/// Of the examples that the model has learned with the same competitor.
+BoundSums sums_so_far(const SharingModel& model, const Competitor& competitor) {
+  if (model.examples == 0) return {};
+  const nlohmann::json kept = model.metadata.value("competitor", nlohmann::json());
+  const auto number = [&](const char* name) {
+    return kept.is_object() && kept.contains(name) && kept[name].is_number() ? kept[name].get<double>() : -1;
+  };
+  if (number("squared_norm") != competitor.squared_norm() || number("loss") < 0 ||
+      number("largest_norm") < 0) {
+    throw OptionError(
+        "competitor",
+        "the bound counts every example of the stream, and the model was learned so far without "
+        "this competitor");
+  }
+  return {number("loss"), number("largest_norm")};
+}
+
 void add_test(const SharingModel& model, const Dataset& test, ThreadPool& threads, Round& end) {
   const std::vector<std::int32_t> truth = classes_of(test, model.classes).of_row;
   const ClassMetrics metrics = class_metrics(model.scores(test, threads), truth);
@@ -140,7 +128,8 @@ void add_test(const SharingModel& model, const Dataset& test, ThreadPool& thread
 OnlineSharing::State::State(const SharingFit& chosen, std::shared_ptr<SharingModel> from)
     : options(chosen),
       options_in_effect(values_of(chosen)),
-      learner(std::move(from)),
+      learned(std::move(from)),
+      learner(learned),
       reader(reading_options(chosen, [this](std::string_view name) { return column_of(name); })) {}
 
 // Updates the bound, then predicts and learns; only predicts if there is no label.
@@ -226,6 +215,10 @@ void OnlineSharing::State::know_columns(const Dataset& rows, ThreadPool& threads
   const bool is_new = model().examples == 0 && model().columns() == 0;
   const bool scales = *options.scale != "none" && known.scaling.is_identity();
   if (!is_new && !scales) return;
+  if (is_new) {
+    model().label_place = rows.label_place;
+    model().zero_based = rows.zero_based;
+  }
   if (is_new && *options.missing == "mean") known.means = column_means(rows.x, threads);
   if (scales) {
     std::optional<Dataset> room;
@@ -235,7 +228,9 @@ void OnlineSharing::State::know_columns(const Dataset& rows, ThreadPool& threads
   if (!is_new || rows.x.is_sparse()) return;
   known.columns = rows.columns();
   const bool ordered = !model().features.by_name() || !known.scaling.is_identity() || !known.means.empty();
-  if (ordered) known.names = rows.column_names;
+  if (!ordered) return;
+  known.names = rows.column_names;
+  known.categories = rows.categories;
 }
 
 /// Columns in the model's order, nothing missing; not yet scaled. `room` holds a copy if one is needed.
@@ -287,35 +282,43 @@ void OnlineSharing::State::learn_rows(const Dataset& data, const RowsToLearn& ho
 }
 
 FitReport OnlineSharing::State::report() const {
-  const SharingModel& learned = learner.model();
   FitReport report;
   report.method = SharingFit::name;
   report.options = options_in_effect;
-  report.rows = learned.examples;
-  report.columns = learned.feature_count;
-  report.outputs = learned.class_count();
-  report.end.features_used = learned.features_used();
+  report.rows = learned->examples;
+  report.columns = std::max<Index>(0, learned->feature_count - (learned->features.bias() ? 1 : 0));
+  report.outputs = learned->class_count();
+  report.end.features_used = learned->features_used();
   report.learning_seconds = learning_seconds;
-  report.extra = {{"examples", learned.examples},
-                  {"mistakes", learned.mistakes},
-                  {"first_occurrences", learned.first_occurrences},
-                  {"updates", learned.updates},
+  report.extra = {{"examples", learned->examples},
+                  {"mistakes", learned->mistakes},
+                  {"first_occurrences", learned->first_occurrences},
+                  {"updates", learned->updates},
                   {"bad_lines", bad_lines}};
-  if (learned.examples > 0) {
+  if (learned->examples > 0) {
     report.extra["mistake_rate"] =
-        static_cast<double>(learned.mistakes) / static_cast<double>(learned.examples);
+        static_cast<double>(learned->mistakes) / static_cast<double>(learned->examples);
   }
   report.extra["curve"] = curve.to_json();
-  if (learned.uses_kernel()) report.extra["supports"] = learned.supports.size();
-  if (nlohmann::json sets = sets_of(learned); !sets.is_null()) report.extra["sets"] = std::move(sets);
+  if (learned->uses_kernel()) report.extra["supports"] = learned->supports.size();
+  if (nlohmann::json sets = sets_of(*learned); !sets.is_null()) report.extra["sets"] = std::move(sets);
   if (!meter) return report;
-  const MistakeBound bound = meter->result(learned);
+  const MistakeBound bound = meter->result(*learned);
   report.extra["bound"] = to_json(bound);
   if (!bound.idle.empty()) {
     report.warnings.push_back(fmt::format(
         "`competitor`: no class uses the weights '{}', which only weaken the bound", bound.idle.front()));
   }
   return report;
+}
+
+// A stream that goes on needs the sums of the bound.
+void OnlineSharing::State::keep_metadata(const FitReport& report) {
+  model().metadata = metadata_of(report);
+  if (!meter) return;
+  model().metadata["competitor"] = {{"squared_norm", meter->competitor().squared_norm()},
+                                    {"loss", meter->sums().loss},
+                                    {"largest_norm", meter->sums().largest_norm}};
 }
 
 OnlineSharing::OnlineSharing(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -330,16 +333,19 @@ OnlineSharing OnlineSharing::begin(const SharingFit& options) {
 
 OnlineSharing OnlineSharing::resume(const ModelPtr& model, const SharingFit& options,
                                     const std::string& source) {
-  const SharingFit filled = resolved(options);
+  const SharingFit filled = resolved(with_options_of(*model, options));
   return OnlineSharing(std::make_unique<State>(filled, model_to_go_on(model, filled, source)));
 }
 
 void OnlineSharing::compare_with(Competitor competitor) {
   if (model().uses_kernel()) throw OptionError("competitor", "bounds are computed without a `kernel` only");
+  if (model().options.update != UpdateRule::perceptron || model().sets.kind() == Hypotheses::learned)
+    throw OptionError("competitor", "the bound holds for `update` perceptron and sets that do not change");
   if (model().features.bias() || model().features.by_name())
     throw OptionError("competitor",
                       "its weights are those of numbered columns; leave `bias` and `names` out");
-  state_->meter.emplace(std::move(competitor));
+  const BoundSums sums = sums_so_far(model(), competitor);
+  state_->meter.emplace(std::move(competitor), sums);
 }
 
 void OnlineSharing::know_columns(const Dataset& rows, ThreadPool& threads) {
@@ -396,7 +402,7 @@ Predictions OnlineSharing::predict(const Dataset& rows, ThreadPool& threads) con
 }
 
 const SharingModel& OnlineSharing::model() const {
-  return state_->learner.model();
+  return *state_->learned;
 }
 
 void OnlineSharing::begin_input() {
@@ -408,7 +414,7 @@ Index OnlineSharing::bad_lines() const {
 }
 
 const SharingModel& OnlineSharing::checkpoint() {
-  state_->model().metadata = metadata_of(state_->report());
+  state_->keep_metadata(state_->report());
   return model();
 }
 
@@ -418,8 +424,8 @@ Fitted OnlineSharing::finish(const Dataset* test, ThreadPool& threads) {
   if (test != nullptr) add_test(model(), *test, threads, report.end);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - state_->start).count();
   report.peak_bytes = peak_bytes();
-  state_->model().metadata = metadata_of(report);
-  fitted.model = state_->learner.shared_model();
+  state_->keep_metadata(report);
+  fitted.model = state_->learned;
   return fitted;
 }
 

@@ -45,7 +45,7 @@ SharingOptions learner_options(const SharingFit& o) {
   take(o.budget, options.budget);
   options.update = update_from(*o.update);
   take(o.aggressiveness, options.aggressiveness);
-  options.average = *o.average;
+  take(o.average, options.average);
   options.binary = *o.binary;
   options.unit = *o.unit;
   if (options.map.low >= options.map.high) {
@@ -53,6 +53,11 @@ SharingOptions learner_options(const SharingFit& o) {
                                 fmt::format("must be below `high` {}", options.map.high));
   }
   return options;
+}
+
+/// The rule in effect where none was chosen: the paper's for kernels, whose supports have one step each.
+std::string update_in_effect(const SharingFit& o) {
+  return o.update.value_or(o.kernel.value_or("none") == "none" ? "adagrad" : "perceptron");
 }
 
 void add_reading_fields(SharingFit& o, FieldTable& table) {
@@ -143,16 +148,22 @@ void add_update_fields(SharingFit& o, FieldTable& table) {
   table.section("Learning");
   table
       .add("update", o.update,
-           "perceptron: learn from mistakes; pa (passive-aggressive): also from predictions that were right "
-           "by too small a margin")
-      .choices({"perceptron", "pa"})
-      .otherwise("perceptron");
-  table.add("aggressiveness", o.aggressiveness, "Largest step of a passive-aggressive update")
+           "How weights change. adagrad: a step of its own for every weight, on mistakes and on predictions "
+           "that were "
+           "right by too small a margin; perceptron: the same step for all, on mistakes; pa: "
+           "passive-aggressive, the "
+           "smallest step that gives the margin")
+      .choices({"adagrad", "perceptron", "pa"})
+      .otherwise_text("adagrad; perceptron with a kernel");
+  table
+      .add("aggressiveness", o.aggressiveness,
+           "Step size: of adagrad, relative to the size of the examples; of pa, the largest step")
       .above(0)
-      .otherwise(1.0)
-      .when("`update` pa", [&o] { return o.update.value_or("") == "pa"; });
+      .otherwise_text("0.5 with adagrad, 1 with pa")
+      .when("`update` adagrad or pa", [&o] { return update_in_effect(o) != "perceptron"; });
   table.add("average", o.average, "Use the mean of the weights over time for predictions after learning")
-      .otherwise(false);
+      .otherwise(false)
+      .when("`update` perceptron or pa", [&o] { return update_in_effect(o) != "adagrad"; });
 }
 
 void add_example_fields(SharingFit& o, FieldTable& table) {
@@ -166,7 +177,8 @@ void add_example_fields(SharingFit& o, FieldTable& table) {
            "Number of bits to hash features to, which saves the memory for their names; 0: no hashing")
       .between(0, 30)
       .otherwise(0);
-  table.add("bias", o.bias, "Add a constant feature to every example").otherwise(false);
+  table.add("bias", o.bias, "Add a constant feature to every example")
+      .otherwise_text("on with `update` adagrad, else off");
 }
 
 }  // namespace
@@ -183,6 +195,35 @@ FieldTable fields(SharingFit& o) {
   add_update_fields(o, table);
   add_example_fields(o, table);
   return table;
+}
+
+SharingFit with_options_of(const Model& model, SharingFit o) {
+  const auto* learned = dynamic_cast<const SharingModel*>(&model);
+  const auto options = model.metadata.find("options");
+  if (learned == nullptr || options == model.metadata.end() || !options->is_object()) return o;
+  const FieldTable table = fields(o);
+  for (const Field& field : table.fields()) {
+    const auto value = options->find(field.name);
+    const bool is_file = field.name == "hypotheses" && !(value != options->end() && value->is_string() &&
+                                                         is_hypotheses_word(value->get<std::string>()));
+    // Scaling decides how a front reads the input, before it reads the model.
+    if (field.is_set() || value == options->end() || value->is_null() || is_file || field.name == "scale")
+      continue;
+    field.set(*value);
+  }
+  return o;
+}
+
+SharingFit resolved(SharingFit o) {
+  const FieldTable table = fields(o);
+  table.check();
+  o.update = update_in_effect(o);
+  if (*o.update == "adagrad" && o.kernel.value_or("none") != "none")
+    throw OptionError("update", "adagrad needs `kernel` none; kernels learn by perceptron or pa");
+  if (!o.bias) o.bias = *o.update == "adagrad";
+  if (!o.aggressiveness && *o.update != "perceptron") o.aggressiveness = *o.update == "adagrad" ? 0.5 : 1;
+  table.fill();
+  return o;
 }
 
 std::shared_ptr<SharingModel> empty_sharing_model(const SharingFit& o) {

@@ -9,6 +9,12 @@
 
 namespace sharelearn {
 
+/// Checks the options and fills in their defaults.
+SharingFit resolved(SharingFit options);
+
+/// Options of the model where `options` has none.
+SharingFit with_options_of(const Model& model, SharingFit options);
+
 /// A model that has seen nothing. The options must be filled in. Throws OptionError.
 std::shared_ptr<SharingModel> empty_sharing_model(const SharingFit& options);
 

@@ -3,9 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
+#include "data/row_copies.hpp"
+#include "data/to_size.hpp"
+#include "fit/calibration.hpp"
+#include "fit/checkpoints.hpp"
 #include "fit/common.hpp"
 #include "fit/feature_groups.hpp"
+#include "fit/path_end.hpp"
 #include "fit/structural_path.hpp"
 #include "pool/induced_products.hpp"
 #include "sharelearn/data/split.hpp"
@@ -24,6 +30,10 @@ namespace {
 /// show.
 constexpr double kSingleTolerance = 1e-8;
 constexpr double kPathTolerance = 1e-4;
+// Small data is solved to the end, which costs little: a weight then gives what as many copies give, to more
+// digits than anyone compares.
+constexpr double kSmallTolerance = 1e-12;
+constexpr Index kSmall = 1 << 14;  // rows, as copies, times columns
 /// All solutions of a path stay in the model.
 constexpr double kLongestPath = 100000;
 /// Cross-validation extends a path down to this fraction of its first lambda.
@@ -49,6 +59,27 @@ bool has_groups(const StructuralFit& o) {
   return o.groups.has_value() || o.whole_pieces.value_or(false);
 }
 
+/// One cost per candidate: as given, or the sum over the columns that it reads.
+std::vector<double> candidate_costs(const std::vector<double>& costs, const Pool& pool, Index columns) {
+  if (std::ssize(costs) == pool.candidates()) return costs;
+  if (std::ssize(costs) != columns) {
+    throw OptionError(
+        "cost", fmt::format("expected a cost for each of the {} candidates of the pool, or each of the {} "
+                            "columns, found {}",
+                            pool.candidates(), columns, costs.size()));
+  }
+  std::vector<double> result;
+  for (Index c = 0; c < pool.candidates(); ++c) {
+    const std::vector<Index> inputs = pool.feature(c)->inputs();
+    double sum = 0;
+    for (const Index column : std::set<Index>(inputs.begin(), inputs.end())) {
+      sum += costs[static_cast<std::size_t>(column)];
+    }
+    result.push_back(sum);
+  }
+  return result;
+}
+
 /// Training rows with everything that is derived from them.
 struct Problem {
   Problem(const StructuralFit& o, const Dataset& rows, const Target* known, const MakeRowUpdate& row_update,
@@ -71,8 +102,8 @@ struct Problem {
       booster = std::make_unique<GroupBooster>(*pool, *loss, *penalty, group_options(o, rows), context);
       return;
     }
-    auto single =
-        std::make_unique<StructuralBooster>(*pool, *loss, *penalty, learner_options(o, row_update), context);
+    auto single = std::make_unique<StructuralBooster>(
+        *pool, *loss, *penalty, learner_options(o, rows.columns(), row_update), context);
     rounds = single.get();
     booster = std::move(single);
   }
@@ -95,7 +126,8 @@ struct Problem {
     return options;
   }
 
-  StructuralOptions learner_options(const StructuralFit& o, const MakeRowUpdate& row_update) const {
+  StructuralOptions learner_options(const StructuralFit& o, Index columns,
+                                    const MakeRowUpdate& row_update) const {
     StructuralOptions options;
     options.bias = *o.common.bias;
     options.tolerance = *o.common.tolerance;
@@ -103,12 +135,7 @@ struct Problem {
     options.rounds = *o.rounds;
     options.corrective = !*o.sequential;
     if (o.cost) {
-      options.cost = *o.cost;
-      if (std::ssize(options.cost) != pool->candidates()) {
-        throw OptionError("cost",
-                          fmt::format("expected a cost for each of the {} candidates of the pool, found {}",
-                                      pool->candidates(), options.cost.size()));
-      }
+      options.cost = candidate_costs(*o.cost, *pool, columns);
     }
     if (*o.solver == "paper" || *o.sequential) {
       options.row_update = row_update(*loss, *penalty);
@@ -138,6 +165,21 @@ std::vector<double> lambdas(const StructuralFit& o, PathBooster& booster) {
 void extend(std::vector<double>& grid) {
   const double step = grid.back() / grid[grid.size() - 2];
   for (std::size_t more = (grid.size() + 1) / 2; more > 0; --more) grid.push_back(grid.back() * step);
+}
+
+/// The solutions for the lambdas, largest first, as `max-features` and `refit` want them. The observer sees
+/// them as they were solved.
+StructuralResult solutions(const StructuralFit& o, const Problem& problem, const Dataset& rows,
+                           const std::vector<double>& grid, const Context& context,
+                           const StructuralStageObserver& after_stage = {}, const ObserverState& state = {}) {
+  const bool limited = o.max_features.value_or(0) > 0;
+  StructuralResult path = limited ? path_up_to(*o.max_features, *problem.booster, grid, context, after_stage)
+                                  : structural_path(*problem.booster, grid, context, after_stage, state);
+  if (o.refit) {
+    refit_stages(path, rows, problem.scaling, *problem.loss,
+                 {.ridge = *o.refit, .bias = *o.common.bias, .tolerance = kSingleTolerance}, context);
+  }
+  return path;
 }
 
 std::shared_ptr<LinearModel> model_of(const StructuralResult& path, const Problem& problem,
@@ -197,20 +239,26 @@ Index choose_by_folds(const StructuralFit& o, const Dataset& train, const Target
                       const Context& context, FitReport& report) {
   check_folds(*o.folds, train.rows());
   const std::vector<Split> splits =
-      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight);
+      stratified_folds(target.strata(train.rows()), static_cast<int>(*o.folds), context.seed, train.weight,
+                       row_hashes(train.x, context.seed));
   std::vector<std::vector<double>> measured(splits.size());
   const auto measure = [&](std::size_t fold) {
-    std::vector<double>& known = measured[fold];
+    std::vector<double> known = measured[fold];
     const Dataset part = select_rows(train, splits[fold].train);
     const std::vector<double> rest(grid.begin() + std::ssize(known), grid.end());
     Problem problem(o, part, &target, row_update, context);
-    const StructuralResult path = structural_path(*problem.booster, rest, context);
+    const StructuralResult path = solutions(o, problem, part, rest, context);
     const std::vector<double> more =
         measures_of(o, path, select_rows(train, splits[fold].test), problem, context.threads);
     known.insert(known.end(), more.begin(), more.end());
     return known;
   };
-  const auto choose = [&] { return cross_validate(splits.size(), measure, choice_from(*o.choose), context); };
+  const auto choose = [&] {
+    const CheckpointStep step(context.checkpoint, fmt::format("path of {}", grid.size()));
+    CrossValidation found = cross_validate(splits.size(), measure, choice_from(*o.choose), context);
+    measured = found.folds;
+    return found;
+  };
   CrossValidation result = choose();
   const auto best_is_last = [&] { return grid.size() > 1 && result.best + 1 == grid.size(); };
   while (may_extend && best_is_last() && grid.back() > kLeastLambda * grid.front()) {
@@ -242,11 +290,25 @@ struct Solved {
   std::vector<Errors> train_errors, test_errors;
 };
 
+/// Losses and errors of the weights that were fitted once more.
+void report_refit(const Problem& problem, const Prepared& data, bool observed_rounds, Solved& solved,
+                  FitReport& report) {
+  solved.train_errors =
+      errors_of_stages(solved.path, *data.train, problem.scaling, problem.target, data.context.threads);
+  for (std::size_t l = 0; !observed_rounds && l < solved.path.stages.size(); ++l) {
+    Round& round = report.rounds[l];
+    round.objective = solved.path.stages[l].objective;
+    round.loss = solved.path.stages[l].loss;
+    round.penalty = solved.path.stages[l].penalty;
+    round.train_error = solved.train_errors[l].error;
+    round.output_errors = solved.train_errors[l].of_output;
+  }
+}
+
 /// Solves for every lambda and fills the rounds of the report: those of the path, or of the one lambda.
 Solved solve(const StructuralFit& o, const Problem& problem, const std::vector<double>& grid,
              const Prepared& data, const FitObserver& after_round, FitReport& report) {
   const Context& context = data.context;
-  PathBooster& booster = *problem.booster;
   const bool observed_rounds = is_single(o) && problem.rounds != nullptr;
   Solved solved;
   solved.grid = grid;
@@ -266,15 +328,37 @@ Solved solve(const StructuralFit& o, const Problem& problem, const std::vector<d
     });
   }
   StageRounds stages(data.train->column_names);
-  solved.path = structural_path(
-      booster, solved.grid, context, [&](const StructuralResult& so_far, const Grid<double>& scores) {
+  const ObserverState state{
+      .save =
+          [&](ByteWriter& out) {
+            write_errors(out, solved.train_errors);
+            write_rounds(out, report.rounds);
+            stages.save(out);
+            if (rounds) rounds->save(out);
+          },
+      .restore =
+          [&](ByteReader& in) {
+            solved.train_errors = read_errors(in);
+            report.rounds = read_rounds(in);
+            stages.restore(in);
+            if (rounds) rounds->restore(in);
+            if (solved.train_errors.size() != problem.booster->result().stages.size() ||
+                (!observed_rounds && report.rounds.size() != solved.train_errors.size()))
+              in.damaged("it has not one error per stage");
+          }};
+  solved.path = solutions(
+      o, problem, *data.train, solved.grid, context,
+      [&](const StructuralResult& so_far, const Grid<double>& scores) {
         solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight));
         if (!observed_rounds) add(stages.next(so_far, solved.train_errors.back()));
         context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                  fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),
                                              so_far.stages.back().gap));
-      });
-  if (!data.test) return solved;
+      },
+      state);
+  context.keep_results();
+  if (o.refit) report_refit(problem, data, observed_rounds, solved, report);
+  if (!data.test || context.cancelled()) return solved;  // a long path takes long to judge
   solved.test_errors =
       errors_of_stages(solved.path, **data.test, problem.scaling, *test_target, context.threads);
   for (std::size_t l = 0; !observed_rounds && l < solved.test_errors.size(); ++l) {
@@ -313,8 +397,9 @@ void warn_of_degree(const StructuralFit& o, const Problem& problem, FitReport& r
                   problem.induced->withheld(), *o.degree));
 }
 
-Fitted learn(const StructuralFit& o, bool may_extend, Prepared& data, const MakeRowUpdate& row_update,
-             const FitObserver& after_round) {
+/// `promised`: the tolerance that a solution must reach, or a warning says so.
+Fitted learn(const StructuralFit& o, bool may_extend, double promised, Prepared& data,
+             const MakeRowUpdate& row_update, const FitObserver& after_round) {
   Fitted fitted;
   FitReport& report = fitted.report;
   if (*o.folds > 0) check_folds(*o.folds, data.train->rows());
@@ -326,7 +411,7 @@ Fitted learn(const StructuralFit& o, bool may_extend, Prepared& data, const Make
         choose_by_folds(o, *data.train, problem.target, grid, may_extend, row_update, data.context, report);
   }
   const Solved solved = solve(o, problem, grid, data, after_round, report);
-  warn_of_gaps(solved.path, *o.common.tolerance, report);
+  warn_of_gaps(solved.path, promised, report);
   warn_of_degree(o, problem, report);
   const auto model = model_of(solved.path, problem, *data.train);
   if (chosen) model->stage = std::min(*chosen, model->stage);
@@ -334,6 +419,15 @@ Fitted learn(const StructuralFit& o, bool may_extend, Prepared& data, const Make
   report.end.features = described(solved.path.features, 0, data.train->column_names);
   add_sparsity(*model, report.end);
   fitted.model = model;
+  StructuralFit whole = o;
+  whole.max_features.reset();  // the path that it ends is not walked again
+  const std::vector<double> lambda{solved.path.stages[to_size(model->stage)].lambda};
+  calibrate(fitted, o.common, *data.train, data.context, [&](const Split& split) {
+    return scores_of_relearned(*data.train, split, model->names, data.context, [&](const Dataset& part) {
+      const Problem other(o, part, &problem.target, row_update, data.context);
+      return model_of(solutions(whole, other, part, lambda, data.context), other, part);
+    });
+  });
   return fitted;
 }
 
@@ -358,7 +452,8 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
   const auto has_classes = [&o] { return has_classes_by_loss(o.loss); };
   const auto path = [&o] { return !o.lambda; };
   const auto folds = [&o] { return o.folds.value_or(0) > 0; };
-  const CommonTraits traits{.tolerance = "1e-4 along a path, 1e-8 for one `lambda`",
+  const CommonTraits traits{.checkpoint = true,
+                            .tolerance = "1e-4 along a path, 1e-8 for one `lambda`, 1e-12 for small data",
                             .scale_text = std::string(kPoolScaleText)};
   FieldTable table = common_fields(o.common, traits);
   class_weight_needs_classes(table, o.common, o.loss);
@@ -416,6 +511,18 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
       .otherwise_text("0.01; 1e-4 with `penalty` l2sq")
       .when("no `lambda`", path);
   table
+      .add("max-features", o.max_features,
+           "End the path before the first model with more features than this; 0: no limit")
+      .at_least(0)
+      .otherwise(0)
+      .when("no `lambda`", path);
+  table
+      .add("refit", o.refit,
+           "Fit the weights of the features that each model has once more, without its penalty but with this "
+           "ridge (0: none)")
+      .at_least(0)
+      .otherwise_text("no refit");
+  table
       .add("folds", o.folds, "Choose lambda by cross-validation over this many folds; 0: no cross-validation")
       .between(0, 100)
       .otherwise(0);
@@ -458,10 +565,10 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
       .choices({"fast", "paper"})
       .otherwise("fast");
   table
-      .add("cost", o.cost,
-           "File of numbers above 0, one per candidate (with `groups`: one per group), by which its penalty "
-           "is "
-           "multiplied")
+      .add(
+          "cost", o.cost,
+          "File of numbers above 0, one per column (or one per candidate; with `groups`: one per group): the "
+          "penalty of a candidate is multiplied by the sum over the columns that it reads")
       .above(0)
       .from_file()
       .when("`pool` columns or products where there are `folds`", [&o, folds] {
@@ -492,6 +599,10 @@ void check_degree(const StructuralFit& o) {
                       "above 0: there are infinitely many products");
 }
 
+bool is_small(const Dataset& train) {
+  return RowCopies(train.weight, train.rows()).count() * train.columns() <= kSmall;
+}
+
 template <class Options>
 Fitted run(const FitData& data, const Options& options, const Context& context,
            const FitObserver& after_round, const std::function<MakeRowUpdate(const Options&)>& row_update) {
@@ -501,8 +612,9 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
     check_degree(o);
     if (!is_single(o) && !o.path_min) o.path_min = *o.penalty == "l2sq" ? kRidgePathMin : kPathMin;
     if (!options.loss) require_classes_by_default(*prepared.train);
-    resolve_common(o.common, o.pool, is_single(o) ? kSingleTolerance : kPathTolerance);
-    return learn(o, !options.path_min, prepared, row_update(o), after_round);
+    const double promised = o.common.tolerance.value_or(is_single(o) ? kSingleTolerance : kPathTolerance);
+    resolve_common(o.common, o.pool, is_small(*prepared.train) ? kSmallTolerance : promised);
+    return learn(o, !options.path_min, promised, prepared, row_update(o), after_round);
   });
 }
 

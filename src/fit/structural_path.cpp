@@ -4,18 +4,12 @@
 
 #include <algorithm>
 
+#include "run/usage.hpp"
 #include "solve/active_set.hpp"
 #include "solve/design_problem.hpp"
 
 namespace sharelearn {
 namespace {
-
-/// Features with a nonzero weight; all features of a pool have the same number of columns.
-Index features_of(const StructuralResult& result, const StructuralStage& stage) {
-  std::set<Index> used;
-  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
-  return std::ssize(used);
-}
 
 /// For each output, the features with a nonzero weight for it.
 std::vector<Index> features_of_outputs(const StructuralResult& result, const StructuralStage& stage) {
@@ -44,6 +38,12 @@ std::vector<double> scatter(const StructuralStage& stage, Index columns, Index o
 }
 
 }  // namespace
+
+Index features_of(const StructuralResult& result, const StructuralStage& stage) {
+  std::set<Index> used;
+  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
+  return std::ssize(used);
+}
 
 std::string_view text_of(StructuralStop stop) {
   switch (stop) {
@@ -112,6 +112,7 @@ Round StageRounds::next(const StructuralResult& so_far, const Errors& on_train) 
   round.output_errors = on_train.of_output;
   round.output_features = features_of_outputs(so_far, stage);
   round.seconds = stage.seconds;
+  round.peak_bytes = peak_bytes();
   round.features = described(so_far.features, described_, names_);
   described_ = so_far.features.size();
   return round;
@@ -122,6 +123,7 @@ void warn_of_gaps(const StructuralResult& path, double tolerance, FitReport& rep
   Index missed = 0;
   for (const StructuralStage& stage : path.stages) {
     if (stage.stop != StructuralStop::stalled && stage.stop != StructuralStop::steps) continue;
+    if (stage.gap <= tolerance) continue;
     ++missed;
     if (worst == nullptr || stage.gap > worst->gap) worst = &stage;
   }

@@ -15,6 +15,9 @@
 
 namespace sharelearn {
 
+/// Features with a nonzero weight; all features of a pool have the same number of columns.
+Index features_of(const StructuralResult& result, const StructuralStage& stage);
+
 std::string_view text_of(StructuralStop stop);
 
 /// Calls visit() with the scores of every stage on a data set; its features are computed once.
@@ -34,6 +37,8 @@ class StageRounds {
  public:
   explicit StageRounds(const std::vector<std::string>& names) : names_(names) {}
   Round next(const StructuralResult& so_far, const Errors& on_train);
+  void save(ByteWriter& out) const { out.u64(described_); }
+  void restore(ByteReader& in) { described_ = in.u64(); }
 
  private:
   const std::vector<std::string>& names_;  ///< of the input columns
@@ -52,6 +57,11 @@ class BoostingRounds {
         target_(target),
         test_target_(test_target) {}
   Round next(Index number, const ActiveSetSolver& solver, double score, double lambda);
+  void save(ByteWriter& out) const { out.indices(std::vector<Index>(named_.begin(), named_.end())); }
+  void restore(ByteReader& in) {
+    const std::vector<Index> named = in.indices(0, pool_.candidates() - 1);
+    named_ = {named.begin(), named.end()};
+  }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -143,22 +143,41 @@ void add_numbers(const Dataset& data, const Target* known, Target& target) {
 constexpr Index kManyClasses = 20;
 constexpr Index kFewRows = 10;
 
+struct NumberLabels {
+  bool all_numbers = true, fraction = false;
+};
+NumberLabels number_labels(const Dataset& data) {
+  NumberLabels result;
+  for (const std::string& name : data.label.names) {
+    const std::optional<double> number = as_number(name);
+    if (!number) return {false, false};
+    result.fraction = result.fraction || *number != std::floor(*number);
+  }
+  return result;
+}
+
 }  // namespace
 
 void require_classes_by_default(const Dataset& data) {
-  bool fraction = false;
-  for (const std::string& name : data.label.names) {
-    const std::optional<double> number = as_number(name);
-    if (!number) return;
-    fraction = fraction || *number != std::floor(*number);
-  }
+  const NumberLabels labels = number_labels(data);
   const Index distinct = std::ssize(data.label.names);
-  if (!fraction && (distinct <= kManyClasses || distinct * kFewRows <= data.rows())) return;
+  if (!labels.all_numbers) return;
+  if (!labels.fraction && (distinct <= kManyClasses || distinct * kFewRows <= data.rows())) return;
   throw OptionError(
       "loss",
       fmt::format("the labels are {} different numbers ('{}', for example): give squared or regression "
                   "to predict numbers, or multiclass if each of them is a class",
                   distinct, data.label.names.front()));
+}
+
+void refuse_numbers(const Dataset& data, std::string_view method) {
+  const NumberLabels labels = number_labels(data);
+  const Index distinct = std::ssize(data.label.names);
+  if (!labels.all_numbers || !labels.fraction || distinct <= kManyClasses) return;
+  throw InputError(
+      fmt::format("{}: the labels are {} different numbers ('{}', for example), but {} learns classes; "
+                  "shareboost with `loss` squared and gradboost with `loss` regression predict numbers",
+                  data.source, distinct, data.label.names.front(), method));
 }
 
 OutputKind Target::output_kind() const {
@@ -216,22 +235,6 @@ std::unique_ptr<Loss> make_loss(std::string_view name, const Target& target, std
 
 namespace {
 
-/// The share of wrong rows of each class; 0 for a class without rows.
-std::vector<double> errors_of_classes(const Grid<double>& scores, std::span<const std::int32_t> truth,
-                                      std::span<const double> weights) {
-  const std::vector<std::int32_t> predicted = predicted_classes(scores);
-  std::vector<double> wrong(static_cast<std::size_t>(scores.cols()), 0.0), all(wrong);
-  for (std::size_t i = 0; i < truth.size(); ++i) {
-    if (truth[i] < 0) continue;
-    const auto c = static_cast<std::size_t>(truth[i]);
-    const double weight = weights.empty() ? 1.0 : weights[i];
-    all[c] += weight;
-    if (predicted[i] != truth[i]) wrong[c] += weight;
-  }
-  for (std::size_t c = 0; c < wrong.size(); ++c) wrong[c] = all[c] > 0 ? wrong[c] / all[c] : 0.0;
-  return wrong;
-}
-
 Errors errors_of_numbers(const Grid<double>& scores, std::span<const double> values,
                          std::span<const double> weights) {
   const ValueMetrics metrics = value_metrics(scores, values, weights);
@@ -249,8 +252,8 @@ Errors errors_of_numbers(const Grid<double>& scores, std::span<const double> val
 
 Errors errors_of_labels(const Grid<double>& scores, std::span<const std::int32_t> truth,
                         std::span<const double> weights) {
-  return {error_rate(scores, truth, weights), coverage(scores, truth, weights), std::nullopt,
-          errors_of_classes(scores, truth, weights)};
+  LabelErrors errors = label_errors(scores, truth, weights);
+  return {errors.error, errors.coverage, std::nullopt, std::move(errors.of_class)};
 }
 
 }  // namespace

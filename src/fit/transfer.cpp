@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "fit/common.hpp"
 #include "fit/online_report.hpp"
 #include "learn/online_run.hpp"
 #include "model/increments.hpp"
@@ -47,6 +48,7 @@ Fitted transfer_batch(const LinearModel& known, const FitData& data, TransferFit
   for (Increment& level : increments_of(known, known.columns()))
     levels.push_back({std::move(level.weights), std::move(level.bias)});
   const Cascade cascade = transfer_batch(train, levels, options, context);
+  context.keep_results();
   Preprocessing preprocessing = known.preprocessing;
   preprocessing.columns = known.columns();
   const auto model = cascade_model(cascade, train, loss, preprocessing);
@@ -72,13 +74,13 @@ Fitted transfer_online(const OnlineCascadeModel& known, const FitData& data, Con
   model->names = names;
   model->preprocessing = known.preprocessing;
   model->task_labels = train.task_labels;
-  OnlineSource source(train);
+  OnlineCascadeLearner learner = OnlineCascadeLearner::resume(model);
   const auto start = std::chrono::steady_clock::now();
-  run_online(model->cascade, source, 0, context);
+  learner.learn(train, context);
+  context.keep_results();
   const double seconds = seconds_since(start);
   require_steps(*model);
-  Fitted fitted{model, online_report(*model, seconds, model->cascade.examples())};
-  fitted.report.options = OnlineCascadeLearner::resume(model).options();
+  Fitted fitted{model, learner.report(seconds)};
   fitted.report.rows = train.rows();
   const auto test = test_rows(known, data, train, context.threads);
   add_online_errors(fitted.report, *model, train, test ? &*test : nullptr, context.threads);
@@ -146,12 +148,13 @@ Fitted transfer(const Model& known, const FitData& data, const TransferFit& opti
                 const std::string& source) {
   const auto start = std::chrono::steady_clock::now();
   Context world = context;
+  const Watch watch(context);
   Fitted fitted = transferred(known, data, options, source, world);
   FitReport& report = fitted.report;
   report.method = "transfer";
   report.columns = known.columns();
   report.outputs = std::ssize(fitted.model->output_names());
-  if (context.monitor.cancelled()) report.end.stop = "cancelled";
+  if (context.monitor.cancelled()) settle_cancelled(report);
   report.seconds = seconds_since(start);
   report.peak_bytes = peak_bytes();
   fitted.model->metadata = {{"method", "transfer"}, {"from", known.metadata}};

@@ -9,8 +9,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "data/task_tree_shape.hpp"
 #include "sharelearn/data/dataset.hpp"
 
 namespace sharelearn {
@@ -23,15 +23,6 @@ struct TaskTreeOptions {
   double signal = 0.8;
   std::uint64_t seed = 1;
 };
-
-/// Nodes of the tree: leaves 0 .. tasks - 1 in order, then inner nodes. A parent has a higher number than its
-/// children; the root has the highest. Every node halves its set of leaves.
-struct TaskTreeShape {
-  std::vector<Index> parent;  ///< -1 for the root
-  std::vector<Index> depth;   ///< 0 for the root
-  Index nodes() const { return static_cast<Index>(parent.size()); }
-};
-TaskTreeShape task_tree_shape(Index tasks);
 
 /// Rows with labels 1 and -1 and `task` set. The tasks take turns, so that the rows are a stream with one
 /// example per task and step. Column v * features_per_node + f is feature f of node v.

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "sharelearn/data/matrix.hpp"
-#include "sharelearn/model/feature_map.hpp"
+#include "sharelearn/state/feature_map.hpp"
 
 namespace sharelearn::kernels {
 

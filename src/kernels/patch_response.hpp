@@ -58,6 +58,38 @@ struct TemplatePanel {
   Index mask_count;
 };
 
+/// One template over a window of positions. Few templates leave most of a panel idle; a window computes 16
+/// neighbouring positions side by side instead.
+struct TemplateWindow {
+  const std::uint32_t*
+      weights;  ///< [template row][(size + 1) / 2][8]: two neighbouring taps, 16 times; aligned
+  Index size;   ///< template rows
+  const std::uint32_t* turned;  ///< the same of the transposed template
+  Index begin_y, end_y, begin_x, end_x;
+  const std::int16_t* rows;     ///< mask along y, from begin_y on, padded in the same way as `columns`
+  const std::int16_t* columns;  ///< mask along x, from begin_x on, padded with zeros for 15 positions or more
+};
+
+/// The tables of one image for windows; each may be read for 16 positions beyond its end.
+struct PairedImage {
+  const std::uint8_t* pairs;     ///< [y][x]: the pixel and its right neighbour
+  const std::uint8_t* turned;    ///< [x][y]: the pixel and the one below it, for x from kWindowLanes on
+  Index stride;                  ///< pixels between rows of `pairs`
+  Index height;                  ///< pixels between columns of `turned`
+  const std::int16_t* contrast;  ///< [y][width]: contrast factor of each position
+  const std::uint8_t* blank;     ///< as in PreparedImage
+  Index width;
+};
+
+inline constexpr Index kWindowLanes = 16;  ///< neighbouring positions of a window computed together, at most
+/// Columns that are left over by vectors of 16 positions along x are computed along y, if there are this few.
+inline constexpr Index kFewColumns = 4;
+
+/// responses[w]: the maximum over window w of max(0, correlation) * contrast * mask; the same numbers as in
+/// panel_responses.
+void window_responses(const PairedImage& image, const TemplateWindow* windows, Index count,
+                      std::int16_t* responses);
+
 /// Writes responses[mask][16 templates]: the maximum over the window of max(0, correlation) * factor * column
 /// profile. `scratch` has row_count * width * 16 elements, 64-byte aligned. O(positions * taps) multiply-adds
 /// per template.
@@ -72,11 +104,30 @@ void quantise_responses(const std::int16_t* responses, const std::uint16_t* mult
 /// are zero. `out` has size * words * 64 elements.
 void pack_templates(const std::int8_t* const* templates, Index count, Index size, std::int8_t* out);
 
+/// Weights of one template (row-major size x size signed bytes) in a window's order: size * ((size + 1) / 2)
+/// * 8 words.
+void pack_window(const std::int8_t* weights, Index size, std::uint32_t* out);
+
 /// One row of positions: spread[x] = size^2 * |patch - mean|^2 from the pixels' sums and squares over the
 /// template's rows (one number per image column, 16 more readable), and contrast[x] = 32767 / sqrt(spread *
 /// unit + 1), rounded. `count` positions; up to 7 more are written.
 void contrast_row(const std::int32_t* sums, const std::int32_t* squares, Index size, float unit, Index count,
                   float* spread, std::int16_t* contrast);
+
+/// Moves sums and squares of the pixels over a template's rows, one number per image column, one row down:
+/// adds the row `in` and takes the row `out` away (null: nothing). Up to 15 more are read and written.
+void move_sums(const std::uint8_t* in, const std::uint8_t* out, Index columns, std::int32_t* sums,
+               std::int32_t* squares);
+
+/// pairs[2 i] = pixels[i], pairs[2 i + 1] = pixels[i + 1]; up to 32 more pixels are read and paired.
+void pair_pixels(const std::uint8_t* pixels, Index count, std::uint8_t* pairs);
+
+/// blank[x] = 1 where spread is 0 at x .. x + 3, else 0. `count` positions; spread is readable for 11 more,
+/// up to 7 more are written.
+void blank_row(const float* spread, Index count, std::uint8_t* blank);
+
+/// Grey values as pixels: (value - low) * factor + 0.5, clipped to 0..kFullPixel, rounded down; 0 for NaN.
+void to_pixels(const float* values, Index count, float low, float factor, std::uint8_t* out);
 
 /// out[i] = contrast[i] * profile: one row of a plane of factors.
 void scale_factors(const std::int16_t* contrast, std::int16_t profile, Index count, std::int16_t* out);

@@ -5,16 +5,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "data/to_size.hpp"
+#include "learn/learner_bytes.hpp"
 #include "learn/multi_output_problem.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
+#include "sharelearn/run/checkpoint.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/newton_start.hpp"
 
 namespace sharelearn {
 
 namespace {
+
+constexpr const char* kLevelsEntry = "levels";  // of a checkpoint
 
 bool is_hinge(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multitask_hinge;
@@ -37,6 +43,18 @@ CascadeLevel unsolved_level(const CascadeOptions& options, Index l) {
   return {.mix = options.mix[to_size(l)], .phi = options.phi[to_size(l)], .increment = {}, .report = {}};
 }
 
+std::string step_name(std::size_t step) {
+  return fmt::format("step {}", step + 1);
+}
+
+/// The smoothing at which the context's checkpoint has this level, if it has it.
+std::optional<std::size_t> stored_step(const Context& context, std::size_t steps) {
+  for (std::size_t s = steps; context.checkpoint != nullptr && s-- > 0;) {
+    if (context.checkpoint->find(fmt::format("{}/{}", step_name(s), kFistaEntry))) return s;
+  }
+  return std::nullopt;
+}
+
 /// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely.
 FistaReport solve_level(const MultiOutputData& data, const Design& design, const CascadeOptions& options,
                         const Grid<double>& offset, CascadeLevel& level, Context& context) {
@@ -44,14 +62,16 @@ FistaReport solve_level(const MultiOutputData& data, const Design& design, const
   level.increment = zero_point(design);
   FistaReport report;
   const auto steps = smoothing_steps(options);
-  for (std::size_t s = 0; s < steps.size(); ++s) {
+  const std::optional<std::size_t> stored = stored_step(context, steps.size());
+  for (std::size_t s = stored.value_or(0); s < steps.size(); ++s) {
+    const CheckpointStep step(context.checkpoint, step_name(s));
     const auto loss = make_loss(data, options.loss, steps[s]);
     const bool last = s + 1 == steps.size();
     const FistaOptions solver{.tolerance = last ? options.tolerance : 1e-2,
                               .max_iterations = last ? options.max_iterations : 200};
     const CompositeProblem problem{design, *loss, *penalty, level.phi, &offset};
     Index before = report.iterations;
-    if (!is_hinge(options.loss) && options.penalty == nullptr && models_pay(problem)) {
+    if (!stored && !is_hinge(options.loss) && options.penalty == nullptr && models_pay(problem)) {
       before += approach_by_models(problem, level.increment, solver.tolerance, context);
     }
     report = minimise_fista(problem, level.increment, solver, context);
@@ -73,6 +93,26 @@ void add_scores(const Design& design, const CompositePoint& point, Grid<double>&
   }
   const auto bias = design.centred_bias(point.bias, point.weights);
   ActiveColumns(design, std::move(used)).scores(weights, bias, &scores, scores, threads);
+}
+
+void keep_levels(const Cascade& cascade, Checkpoint& checkpoint) {
+  ByteWriter out;
+  out.u64(cascade.levels.size());
+  for (const CascadeLevel& level : cascade.levels) write_level(out, level);
+  checkpoint.put(kLevelsEntry, out);
+  checkpoint.put(fmt::format("level {}", cascade.levels.size()), {});  // its steps are not needed any more
+}
+
+/// The levels of a checkpoint, if it has any.
+Cascade levels_of(const Checkpoint* checkpoint, const Design& design) {
+  Cascade stored;
+  const std::string* found = checkpoint != nullptr ? checkpoint->find(kLevelsEntry) : nullptr;
+  if (found == nullptr) return stored;
+  ByteReader in = checkpoint->reader(*found);
+  const CompositePoint like = zero_point(design);
+  for (std::uint64_t left = in.u64(); left > 0; --left) stored.levels.push_back(read_level(in, like));
+  in.expect_end();
+  return stored;
 }
 
 Index equal_levels(const Cascade& known, const CascadeOptions& options) {
@@ -122,21 +162,30 @@ Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& given, Co
   const auto start = std::chrono::steady_clock::now();
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
+  const Cascade stored = levels_of(context.checkpoint, design);
+  if (known == nullptr) known = &stored;
   Cascade cascade;
   cascade.scores = Grid<double>(data.rows(), data.score_columns());
-  const Index kept = known == nullptr ? 0 : equal_levels(*known, options);
-  for (Index l = 0; l < options.levels && !context.monitor.cancelled(); ++l) {
+  const Index kept = equal_levels(*known, options);
+  for (Index l = 0; l < options.levels && !context.cancelled(); ++l) {
     CascadeLevel level = unsolved_level(options, l);
-    if (l < kept) {
-      level = known->levels[to_size(l)];
-    } else {
-      level.report = solve_level(data, design, options, cascade.scores, level, context);
+    try {
+      if (l < kept) {
+        level = known->levels[to_size(l)];
+      } else {
+        const CheckpointStep step(context.checkpoint, fmt::format("level {}", l + 1));
+        level.report = solve_level(data, design, options, cascade.scores, level, context);
+      }
+      add_scores(design, level.increment, cascade.scores, context.threads);
+    } catch (const Cancelled&) {
+      break;
     }
-    add_scores(design, level.increment, cascade.scores, context.threads);
     level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    level.peak_bytes = peak_bytes();
     context.monitor.progress("level", l + 1, options.levels,
                              fmt::format("objective {:.6g}", level.report.objective));
     cascade.levels.push_back(std::move(level));
+    if (context.checkpoint != nullptr && !context.cancelled()) keep_levels(cascade, *context.checkpoint);
   }
   return cascade;
 }

@@ -110,6 +110,14 @@ Chooser::Chooser(const Pool& pool, const Loss& loss, const ShareBoostOptions& op
       threads_(threads),
       groups_(completed(options.groups, pool.candidates())) {
   if (options.groups.members.empty()) check_costs(options.cost, to_size(pool.candidates()), "candidates");
+  if (!options.column_cost.empty()) {
+    if (!options.groups.members.empty() || !options.cost.empty())
+      throw InputError("costs of columns cannot be combined with groups or costs of candidates");
+    check_costs(options.column_cost, options.column_cost.size(), "columns");
+    std::vector<std::vector<Index>> reads;
+    for (Index c = 0; c < pool.candidates(); ++c) reads.push_back(columns_of(c));
+    reads_ = std::move(reads);
+  }
   if (!(options.per_round_share >= 0 && options.per_round_share <= 1)) {
     throw InputError(
         fmt::format("the share that enters in a round must be from 0 to 1, not {}", options.per_round_share));
@@ -172,22 +180,54 @@ bool Chooser::is_worth_while(const Choice& choice) const {
   return choice.score > options_.least_score * std::min(1.0, largest);
 }
 
+/// The different columns that a candidate reads.
+std::vector<Index> Chooser::columns_of(Index candidate) const {
+  if (candidate < std::ssize(reads_)) return reads_[to_size(candidate)];
+  std::vector<Index> columns = pool_.feature(candidate)->inputs();
+  std::ranges::sort(columns);
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  if (!columns.empty() && columns.back() >= std::ssize(options_.column_cost)) {
+    throw InputError(fmt::format("there are {} costs, but a candidate reads column {}",
+                                 options_.column_cost.size(), columns.back()));
+  }
+  return columns;
+}
+
+/// Cost of every candidate at this moment: columns that a chosen candidate reads are paid for.
+std::vector<double> Chooser::costs_now(std::span<const char> chosen) const {
+  if (options_.column_cost.empty()) return options_.cost;
+  std::vector<double> price = options_.column_cost;
+  const double least = *std::ranges::min_element(price);
+  for (Index c = 0; c < std::ssize(chosen); ++c) {
+    if (chosen[to_size(c)] == 0) continue;
+    for (const Index column : columns_of(c)) price[to_size(column)] = 0;
+  }
+  std::vector<double> costs(to_size(pool_.candidates()));
+  threads_.for_each(pool_.candidates(), [&](Index c, int) {
+    double sum = 0;
+    for (const Index column : columns_of(c)) sum += price[to_size(column)];
+    costs[to_size(c)] = std::max(sum, least);
+  });
+  return costs;
+}
+
 std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) const {
+  const std::vector<double> costs = costs_now(state.excluded);
   const bool diverse = options_.diverse && count > 1;
   const RankOptions rank_options{.norm = options_.norm,
                                  .count = diverse ? tried_for(count) : count,
                                  .excluded = state.excluded,
-                                 .cost = options_.cost,
+                                 .cost = costs,
                                  .blocks = state.blocks,
                                  .exact = !diverse};
   std::vector<Ranked> best = rank(pool_, state.solution.residual, rank_options, threads_);
   if (diverse) {
     best = pick_diverse(pool_, loss_, state.solution, best,
-                        {.norm = options_.norm, .count = count, .cost = options_.cost});
+                        {.norm = options_.norm, .count = count, .cost = costs});
   }
   std::vector<Choice> choices;
   for (const Ranked& ranked : best) {
-    const double cost = options_.cost.empty() ? 1 : options_.cost[to_size(ranked.candidate)];
+    const double cost = costs.empty() ? 1 : costs[to_size(ranked.candidate)];
     choices.push_back({{ranked.candidate}, ranked.score, cost});
   }
   return choices;

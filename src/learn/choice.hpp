@@ -51,7 +51,11 @@ class Chooser {
   const Loss& loss_;
   const ShareBoostOptions& options_;
   ThreadPool& threads_;
-  FeatureGroups groups_;  ///< every candidate without a group is a group of its own
+  std::vector<Index> columns_of(Index candidate) const;
+  std::vector<double> costs_now(std::span<const char> chosen) const;
+
+  std::vector<std::vector<Index>> reads_;  ///< where columns have costs: those that each candidate reads
+  FeatureGroups groups_;                   ///< every candidate without a group is a group of its own
 };
 
 }  // namespace sharelearn

@@ -39,7 +39,8 @@ class Elimination {
     level.stage.bias.assign(split, solution.w.end());
 
     if (!solution.preconditioner) {
-      solution.preconditioner = std::make_shared<const Preconditioner>(problem, solution.scores);
+      Grid<double> scratch(problem.rows(), problem.outputs());
+      solution.preconditioner = std::make_shared<const Preconditioner>(problem, solution.scores, scratch);
     }
     const Reduction reduction =
         solution.preconditioner->reduce(solution.w, pool_.width(), prices(), leaving());
@@ -133,7 +134,7 @@ std::vector<ShareBoostStage> eliminate(Chosen chosen, const Pool& pool, const Lo
   Elimination elimination(std::move(chosen), pool, loss, options, context);
   std::vector<Level> levels;  // from many candidates to few
   while (elimination.left() > 0) {
-    if (context.monitor.cancelled()) return {};
+    if (context.cancelled()) return {};
     const bool kept = elimination.left() <= options.features;
     Level level = elimination.step();
     if (kept) levels.push_back(std::move(level));

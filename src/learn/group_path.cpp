@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 
+#include "learn/learner_bytes.hpp"
 #include "pool/narrow.hpp"
 #include "sharelearn/pool/ranking.hpp"
 #include "sharelearn/run/error.hpp"
@@ -19,6 +20,7 @@ namespace sharelearn {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr const char* kGroupPathEntry = "path";  // of a checkpoint
 
 /// The gap of the restricted problem is computed after this many steps.
 constexpr int kStepsPerCheck = 10;
@@ -66,6 +68,7 @@ class GroupBooster::Engine {
          const Context& context);
   const StructuralStage& solve(double lambda);
   double lambda_max();
+  void resume(const ObserverState& of_stages);
 
   std::size_t outputs() const { return slots_ * k_; }
   double lambda(std::size_t row) const { return lambda_ * cost_of(active_[row]); }
@@ -96,6 +99,8 @@ class GroupBooster::Engine {
   double penalty_value() const;
   StructuralStop boost(StructuralStage& stage);
   void record(StructuralStage& stage);
+  Index design_column(Index candidate);
+  void save(ByteWriter& out) const;
 
   Pool& pool_;
   const Loss& loss_;
@@ -113,6 +118,8 @@ class GroupBooster::Engine {
   Grid<double> residual_;
   Grid<float> narrow_;
   std::vector<double> row_gradient_, bias_gradient_;
+  std::vector<Index> designed_;  ///< its candidates, in order
+  ObserverState of_stages_;
   double lambda_ = 0, curvature_ = 1, objective_ = 0;
   Clock::time_point start_ = Clock::now();
 };
@@ -295,13 +302,16 @@ bool GroupBooster::Engine::minimise(double tolerance, Index most_steps, Structur
   Accelerated<Engine> fista(*this, std::move(metric), point, curvature_,
                             std::numeric_limits<double>::infinity());
   for (;;) {
-    for (int step = 0; step < kStepsPerCheck; ++step, ++stage.steps) {
-      if (!fista.step()) return false;
+    try {
+      for (int step = 0; step < kStepsPerCheck; ++step, ++stage.steps) {
+        if (!fista.step()) return false;
+      }
+    } catch (const Cancelled&) {  // the point is that of the last whole step
     }
     point = fista.point();
     scores(point.weights, point.free, point.scores);
     if (gap(score_in_use()) <= tolerance) return true;
-    if (stage.steps >= most_steps || context_.monitor.cancelled()) return false;
+    if (stage.steps >= most_steps || context_.cancelled()) return false;
   }
 }
 
@@ -324,7 +334,7 @@ StructuralStop GroupBooster::Engine::boost(StructuralStage& stage) {
   int tightenings = 0;
   for (stage.rounds = 1;; ++stage.rounds) {
     const bool solved = minimise(inner, options_.max_steps, stage);
-    if (context_.monitor.cancelled()) return StructuralStop::cancelled;
+    if (context_.cancelled()) return StructuralStop::cancelled;
     stage.score = score_in_use();
     const std::vector<Ranked> violators = score_all(stage.score);
     stage.gap = gap(stage.score);
@@ -343,6 +353,48 @@ StructuralStop GroupBooster::Engine::boost(StructuralStage& stage) {
   }
 }
 
+/// The first column of a candidate in the result.
+Index GroupBooster::Engine::design_column(Index candidate) {
+  const auto [entry, fresh] = design_.try_emplace(candidate, std::ssize(design_) * pool_.width());
+  if (fresh) {
+    designed_.push_back(candidate);
+    result.features.push_back(pool_.feature(candidate));
+  }
+  return entry->second;
+}
+
+void GroupBooster::Engine::save(ByteWriter& out) const {
+  out.indices(active_);
+  out.doubles(point.weights);
+  out.doubles(point.free);
+  write_bits(out, curvature_);
+  out.indices(designed_);
+  out.u64(result.stages.size());
+  for (const StructuralStage& stage : result.stages) write_stage(out, stage);
+  if (of_stages_.save) of_stages_.save(out);
+}
+
+void GroupBooster::Engine::resume(const ObserverState& of_stages) {
+  of_stages_ = of_stages;
+  const std::string* found = context_.checkpoint ? context_.checkpoint->find(kGroupPathEntry) : nullptr;
+  if (found == nullptr) return;
+  ByteReader in = context_.checkpoint->reader(*found);
+  lambda_max();
+  active_.clear();
+  for (const Index g : in.indices(0, std::ssize(groups_) - 1)) include(g);
+  rebuild();
+  point.weights = read_doubles(in, active_.size() * slots_ * k_);
+  point.free = read_doubles(in, options_.bias ? k_ : 0);
+  curvature_ = read_bits(in);
+  for (const Index candidate : in.indices(0, pool_.candidates() - 1)) design_column(candidate);
+  for (std::uint64_t left = in.u64(); left > 0; --left) {
+    result.stages.push_back(
+        read_structural_stage(in, std::ssize(designed_) * pool_.width(), static_cast<Index>(k_)));
+  }
+  if (of_stages_.restore) of_stages_.restore(in);
+  in.expect_end();
+}
+
 void GroupBooster::Engine::record(StructuralStage& stage) {
   const Index width = pool_.width();
   std::map<Index, std::vector<double>> rows;  // by design column
@@ -353,9 +405,7 @@ void GroupBooster::Engine::record(StructuralStage& stage) {
         const auto from = point.weights.begin() + static_cast<std::ptrdiff_t>((row * slots_ + slot) * k_);
         const std::vector<double> weights(from, from + static_cast<std::ptrdiff_t>(k_));
         if (std::ranges::all_of(weights, [](double v) { return v == 0; })) continue;
-        const auto [entry, fresh] = design_.try_emplace(candidate, std::ssize(design_) * width);
-        if (fresh) result.features.push_back(pool_.feature(candidate));
-        rows[entry->second + w] = weights;
+        rows[design_column(candidate) + w] = weights;
       }
     }
   }
@@ -374,9 +424,16 @@ void GroupBooster::Engine::record(StructuralStage& stage) {
 const StructuralStage& GroupBooster::Engine::solve(double lambda) {
   if (!(lambda > 0) || !std::isfinite(lambda)) throw InputError("with groups lambda must be above 0");
   lambda_max();
+  if (context_.checkpoint != nullptr && !context_.cancelled())
+    context_.checkpoint->offer(kGroupPathEntry, [&](ByteWriter& out) { save(out); });
   lambda_ = lambda;
   StructuralStage stage;
-  stage.stop = boost(stage);
+  try {
+    stage.stop = boost(stage);
+  } catch (const Cancelled&) {
+    scores(point.weights, point.free, point.scores);
+    stage.stop = StructuralStop::cancelled;
+  }
   if (stage.stop == StructuralStop::cancelled) stage.gap = std::numeric_limits<double>::quiet_NaN();
   record(stage);
   result.stages.push_back(std::move(stage));
@@ -399,6 +456,10 @@ const StructuralStage& GroupBooster::solve(double lambda) {
 
 const StructuralResult& GroupBooster::result() const {
   return engine_->result;
+}
+
+void GroupBooster::resume(const ObserverState& observer) {
+  engine_->resume(observer);
 }
 
 const Grid<double>& GroupBooster::scores() const {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "data/to_size.hpp"
+#include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
@@ -182,13 +183,19 @@ JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const
   if (pool.candidates() == 0) return result;
   JointBooster booster(pool, classes, weights, context.threads);
   auto loss = static_cast<double>(classes.count());  // J at scores of 0: exp(0) per class
-  for (Index t = 0; t < options.rounds && !context.monitor.cancelled(); ++t) {
-    booster.weigh();
-    JointBoostRound round = booster.best();
-    booster.add(round);
+  for (Index t = 0; t < options.rounds && !context.cancelled(); ++t) {
+    JointBoostRound round;
+    try {
+      booster.weigh();
+      round = booster.best();
+      booster.add(round);
+    } catch (const Cancelled&) {
+      break;
+    }
     round.score = std::exchange(loss, round.loss) - round.loss;
     round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     result.rounds.push_back(std::move(round));
+    const Watch off(context, false);  // a round that is finished is reported
     if (after_round && !after_round(result, booster.scores())) break;
   }
   return result;

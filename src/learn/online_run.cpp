@@ -50,7 +50,7 @@ OnlineCascadeOptions online_options(const CascadeOptions& given, double gamma) {
 void run_online(OnlineCascade& cascade, OnlineSource& source, Index first, Context& context,
                 const std::function<bool(Index step)>& after) {
   for (Index t = first; t < source.steps(); ++t) {
-    if (context.monitor.cancelled()) return;
+    if (context.cancelled()) return;
     online_step(cascade, source.step(t));
     if (t % 64 == 0 || t + 1 == source.steps()) {
       context.monitor.progress("examples", t + 1, source.steps(), "");

@@ -12,8 +12,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "data/task_tree_shape.hpp"
 #include "data/to_size.hpp"
-#include "generate/task_tree.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"

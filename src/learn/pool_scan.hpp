@@ -34,6 +34,10 @@ class PoolScan {
   /// ties.
   std::vector<Ranked> violators(double lambda, std::span<const char> active) const;
 
+  /// The last scores, for a checkpoint.
+  const std::vector<double>& scores() const { return scores_; }
+  void restore(std::vector<double> scores) { scores_ = std::move(scores); }
+
  private:
   double norm_of_columns(const double* sums, Index outputs) const;
   void exact_score(Index candidate, const Grid<double>& residual, std::span<const double> cost);

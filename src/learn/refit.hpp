@@ -1,8 +1,8 @@
-// Weights of candidates that were chosen before, under several ridges.
+// Weights of candidates that were chosen before, under several ridges or another loss.
 #pragma once
 
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "sharelearn/learn/shareboost.hpp"
 
@@ -10,9 +10,14 @@ namespace sharelearn {
 
 /// For each of `ridges` the weights of the last stage's candidates that minimise the loss plus this ridge;
 /// the other penalties of `options` stay. Every solution starts from the one before it, so that ridges in
-/// order are a path. Ends early if cancelled.
-std::vector<ShareBoostStage> refit_along(std::span<const double> ridges, const ShareBoostResult& path,
-                                         const Pool& pool, const Loss& loss, const ShareBoostOptions& options,
-                                         const Context& context);
+/// order are a path. Ends where `go_on` returns false, or if cancelled.
+void refit_along(std::span<const double> ridges, const ShareBoostResult& path, const Pool& pool,
+                 const Loss& loss, const ShareBoostOptions& options, const Context& context,
+                 const std::function<bool(const ShareBoostStage& solution)>& go_on);
+
+/// Scores of all rows with the weights of the last stage's candidates that minimise `loss`, over the rows of
+/// the pool, plus the penalty of `options`.
+Grid<double> refitted_scores(const Loss& loss, const ShareBoostResult& path, const Pool& pool,
+                             const ShareBoostOptions& options, const Context& context);
 
 }  // namespace sharelearn

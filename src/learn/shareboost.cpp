@@ -7,6 +7,7 @@
 
 #include "learn/choice.hpp"
 #include "learn/elimination.hpp"
+#include "learn/learner_bytes.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -14,6 +15,7 @@ namespace sharelearn {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr const char* kRoundsEntry = "rounds";  // of a checkpoint
 
 /// Number of candidates to choose in total.
 Index goal_of(const Pool& pool, const ShareBoostOptions& options) {
@@ -37,30 +39,28 @@ class Booster {
     if (options.bias) state_.w.assign(static_cast<std::size_t>(loss.outputs()), 0.0);
   }
 
-  /// Rounds until the goal is reached or nothing is left to gain.
-  void grow(const RoundObserver& after_round) {
-    correct({}, 0);
-    while (std::ssize(result_.chosen) < goal_) {
-      if (context_.monitor.cancelled()) {
-        result_.stop = ShareBoostStop::cancelled;
-        return;
+  /// Rounds until the goal is reached or nothing is left to gain, from the state of a checkpoint on.
+  void grow(const RoundObserver& after_round, const ObserverState& observer) {
+    resume(observer);
+    if (result_.stages.empty()) {
+      if (options_.start.empty()) {
+        correct({}, 0);
+      } else {
+        take_over(options_.start);
       }
-      const std::vector<Choice> best = best_choices();
-      if (best.empty()) {
-        const bool exhausted = std::ssize(result_.chosen) == pool_.candidates();
-        result_.stop = exhausted ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
-        return;
+    }
+    std::size_t finished = result_.stages.size();
+    try {
+      while (std::ssize(result_.chosen) < goal_) {
+        if (context_.cancelled()) throw Cancelled();
+        if (!run_round(after_round)) return;
+        finished = result_.stages.size();
+        if (context_.checkpoint != nullptr)
+          context_.checkpoint->offer(kRoundsEntry, [&](ByteWriter& out) { save(out, observer); });
       }
-      std::vector<Index> entering;
-      for (const Choice& choice : best) {
-        entering.insert(entering.end(), choice.candidates.begin(), choice.candidates.end());
-      }
-      for (const Index candidate : entering) include(candidate);
-      correct(std::move(entering), best.front().score);
-      if (after_round && !after_round(result_, state_.scores)) {
-        result_.stop = ShareBoostStop::observer;
-        return;
-      }
+    } catch (const Cancelled&) {
+      drop_stages_after(finished);
+      result_.stop = ShareBoostStop::cancelled;
     }
   }
 
@@ -71,6 +71,88 @@ class Booster {
   Chosen take_chosen() { return {result_.chosen, std::move(design_), std::move(state_)}; }
 
  private:
+  /// False if it was the last round.
+  bool run_round(const RoundObserver& after_round) {
+    const std::vector<Choice> best = best_choices();
+    if (best.empty()) {
+      const bool exhausted = std::ssize(result_.chosen) == pool_.candidates();
+      result_.stop = exhausted ? ShareBoostStop::no_candidate : ShareBoostStop::no_gain;
+      return false;
+    }
+    std::vector<Index> entering;
+    for (const Choice& choice : best) {
+      entering.insert(entering.end(), choice.candidates.begin(), choice.candidates.end());
+    }
+    for (const Index candidate : entering) include(candidate);
+    correct(std::move(entering), best.front().score);
+    if (!after_round || after_round(result_, state_.scores)) return true;
+    result_.stop = ShareBoostStop::observer;
+    return false;
+  }
+
+  /// Drops a round that was cancelled; the path before it stays.
+  void drop_stages_after(std::size_t finished) {
+    result_.stages.resize(finished);
+    std::size_t chosen = 0;
+    for (const ShareBoostStage& stage : result_.stages) chosen += stage.candidates.size();
+    result_.chosen.resize(chosen);
+    result_.features.resize(chosen);
+  }
+
+  /// What a round inherits beside the stages: scores and residual, which are updated from step to step, and
+  /// the curvature, where a round takes over that of the round before.
+  void save(ByteWriter& out, const ObserverState& observer) const {
+    out.u64(result_.stages.size());
+    for (const ShareBoostStage& stage : result_.stages) write_stage(out, stage);
+    write_grid(out, state_.scores);
+    write_grid(out, state_.residual);
+    const bool keeps = inherits_curvature() && state_.preconditioner;
+    out.u8(keeps ? 1 : 0);
+    if (keeps) state_.preconditioner->save(out);
+    if (observer.save) observer.save(out);
+  }
+
+  void resume(const ObserverState& observer) {
+    const std::string* found = context_.checkpoint ? context_.checkpoint->find(kRoundsEntry) : nullptr;
+    if (found == nullptr) return;
+    ByteReader in = context_.checkpoint->reader(*found);
+    for (std::uint64_t left = in.u64(); left > 0; --left) restore_stage(in);
+    if (result_.stages.empty()) in.damaged("it has no rounds");
+    state_.w = result_.stages.back().weights;
+    state_.w.insert(state_.w.end(), result_.stages.back().bias.begin(), result_.stages.back().bias.end());
+    state_.scores = state_.residual = Grid<double>(loss_.rows(), loss_.outputs());
+    read_grid(in, state_.scores);
+    read_grid(in, state_.residual);
+    if (in.u8() != 0) {
+      const DesignProblem problem = design_.problem(loss_, options_.bias, options_.penalty, context_.threads);
+      state_.preconditioner = Preconditioner::restored(in, problem);
+    }
+    if (observer.restore) observer.restore(in);
+    in.expect_end();
+  }
+
+  void restore_stage(ByteReader& in) {
+    ShareBoostStage stage = read_shareboost_stage(in);
+    for (const Index candidate : stage.candidates) {
+      const bool fits = candidate < pool_.candidates() && excluded_[static_cast<std::size_t>(candidate)] == 0;
+      if (!fits || std::ssize(result_.chosen) == goal_)
+        in.damaged("it has a candidate that cannot be chosen");
+      include(candidate);
+    }
+    if (std::ssize(stage.weights) != design_.columns() * loss_.outputs() ||
+        std::ssize(stage.bias) != (options_.bias ? loss_.outputs() : 0)) {
+      in.damaged("it has a round with the wrong number of weights");
+    }
+    result_.stages.push_back(std::move(stage));
+  }
+
+  /// Whether anything reads the curvature of the round before.
+  bool inherits_curvature() const {
+    const CorrectiveOptions& how = options_.corrective;
+    return how.relative_gradient > 0 || how.old_curvature || options_.surplus > 0 ||
+           options_.rule == ChoiceRule::exact;
+  }
+
   /// Steps 3-4: the best candidates by the rule in use.
   std::vector<Choice> best_choices() const {
     const Index chosen = std::ssize(result_.chosen), room = goal_ - chosen;
@@ -90,6 +172,17 @@ class Booster {
     result_.features.push_back(pool_.feature(candidate));
     pool_.chosen(candidate);
     excluded_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
+  }
+
+  /// Takes over the rounds of a path. Correcting the last one again gives its scores.
+  void take_over(const std::vector<ShareBoostStage>& path) {
+    for (const ShareBoostStage& stage : path) {
+      for (const Index candidate : stage.candidates) include(candidate);
+    }
+    result_.stages.assign(path.begin(), path.end() - 1);
+    state_.w = path.back().weights;
+    state_.w.insert(state_.w.end(), path.back().bias.begin(), path.back().bias.end());
+    correct(path.back().candidates, path.back().score);
   }
 
   /// Step 6: re-optimise all weights of I.
@@ -174,25 +267,36 @@ ShareBoostResult as_rounds(std::vector<ShareBoostStage> stages, ShareBoostStop s
   return result;
 }
 
+/// The models of at most options.features candidates; none if the run is cancelled.
+std::vector<ShareBoostStage> eliminated(Booster& booster, const Pool& pool, const Loss& loss,
+                                        const ShareBoostOptions& options, const Context& context) {
+  try {
+    std::vector<ShareBoostStage> stages = eliminate(booster.take_chosen(), pool, loss, options, context);
+    for (ShareBoostStage& stage : stages) stage.seconds = booster.seconds();
+    return stages;
+  } catch (const Cancelled&) {
+    return {};
+  }
+}
+
 /// Chooses more candidates than requested, then eliminates.
 ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
                               const Context& context, const RoundObserver& after_round) {
   if (!options.groups.members.empty())
     throw InputError("`surplus` cannot be combined with groups of features");
   Booster booster(pool, loss, options, context);
-  booster.grow([&](const ShareBoostResult& so_far, const Grid<double>&) {
-    context.monitor.progress("choosing", std::ssize(so_far.chosen), booster.goal(), "");
-    return true;
-  });
+  booster.grow(
+      [&](const ShareBoostResult& so_far, const Grid<double>&) {
+        context.monitor.progress("choosing", std::ssize(so_far.chosen), booster.goal(), "");
+        return true;
+      },
+      {});
   ShareBoostResult& grown = booster.result();
   std::vector<ShareBoostStage> stages{grown.stages.front()};
   if (grown.stop != ShareBoostStop::cancelled && std::ssize(grown.chosen) > options.features) {
-    std::vector<ShareBoostStage> fewer = eliminate(booster.take_chosen(), pool, loss, options, context);
+    const std::vector<ShareBoostStage> fewer = eliminated(booster, pool, loss, options, context);
     grown.stop = fewer.empty() ? ShareBoostStop::cancelled : ShareBoostStop::all_features;
-    for (ShareBoostStage& stage : fewer) {
-      stage.seconds = booster.seconds();
-      stages.push_back(std::move(stage));
-    }
+    stages.insert(stages.end(), fewer.begin(), fewer.end());
   }
   if (stages.size() == 1) {  // too few were found, or the run was cancelled: the rounds are kept
     Index features = 0;
@@ -207,10 +311,11 @@ ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOpti
 }  // namespace
 
 ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
-                            const Context& context, const RoundObserver& after_round) {
+                            const Context& context, const RoundObserver& after_round,
+                            const ObserverState& observer) {
   if (options.surplus > 0) return with_surplus(pool, loss, options, context, after_round);
   Booster booster(pool, loss, options, context);
-  booster.grow(after_round);
+  booster.grow(after_round, observer);
   return std::move(booster.result());
 }
 

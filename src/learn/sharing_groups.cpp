@@ -35,26 +35,26 @@ void copy_group(ClassTable& table, Index from, Index to) {
   }
 }
 
-void leave_shared_set(SharingModel& model, Index cls) {
-  model.sets.leave(kShared, static_cast<std::uint32_t>(cls));
-  model.sets.add_group(model.classes[static_cast<std::size_t>(cls)], {static_cast<std::uint32_t>(cls)});
-  const auto fresh = static_cast<Index>(model.sets.groups().size()) - 1;
-  for (SharingWeights* weights : {&model.weights, &model.weighted})
+void leave_shared_set(SharingState& state, Index cls) {
+  state.sets.leave(kShared, static_cast<std::uint32_t>(cls));
+  state.sets.add_group(state.classes[static_cast<std::size_t>(cls)], {static_cast<std::uint32_t>(cls)});
+  const auto fresh = static_cast<Index>(state.sets.groups().size()) - 1;
+  for (SharingWeights* weights : {&state.weights, &state.weighted})
     copy_group(weights->group, kShared, fresh);
 }
 
 }  // namespace
 
-void revise_sets(SharingModel& model, const SetVote& vote) {
-  if (!is_in_shared_set(model.sets, vote.actual)) return;
-  model.votes.resize(static_cast<std::size_t>(model.class_count()));
-  SetVotes& votes = model.votes[static_cast<std::size_t>(vote.actual)];
+void revise_sets(SharingState& state, const SetVote& vote) {
+  if (!is_in_shared_set(state.sets, vote.actual)) return;
+  state.votes.resize(static_cast<std::size_t>(state.class_count()));
+  SetVotes& votes = state.votes[static_cast<std::size_t>(vote.actual)];
   votes.trials += 1;
   votes.harmed += vote.own_right && !vote.right ? 1 : 0;
   votes.helped += !vote.own_right && vote.right ? 1 : 0;
   if (votes.trials < kFewestTrials) return;
   if (votes.harmed - votes.helped > kDeviations * std::sqrt(votes.harmed + votes.helped)) {
-    leave_shared_set(model, vote.actual);
+    leave_shared_set(state, vote.actual);
   }
   if (votes.trials >= kManyTrials) votes = {votes.trials / 2, votes.helped / 2, votes.harmed / 2};
 }

@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "learn/learner_bytes.hpp"
 #include "learn/pool_scan.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr const char* kPathEntry = "path";  // of a checkpoint
 /// The restricted problem is solved to this fraction of the whole problem's tolerance.
 constexpr double kInnerShare = 0.5;
 constexpr int kMostTightenings = 12;
@@ -62,11 +65,22 @@ class StructuralBooster::Engine {
   StructuralResult result;
   const Grid<double>& scores() const { return solver_.scores(); }
   const std::vector<StructuralSlot>& slots() const { return slots_; }
+  void resume(const ObserverState& of_rounds);
 
  private:
+  /// Accuracy of the restricted problem.
+  struct Inner {
+    double tolerance = 0;
+    int tightenings = 0;
+  };
+  /// Where a run is within a lambda, at the beginning of a round.
+  struct Place {
+    std::size_t between = 0;  ///< intermediate lambdas that are done
+    Inner inner = {};
+    StructuralStage stage = {};
+  };
   /// State after the weights of the features in use were optimised.
   struct Optimum {
-    bool cancelled = false;
     bool used_up = false;  ///< the solver's steps are used up
     std::vector<Ranked> violators = {};
   };
@@ -75,11 +89,6 @@ class StructuralBooster::Engine {
   StructuralStop boost_greedily(double lambda, StructuralStage& stage);
   std::vector<Ranked> rank_all(double lambda);
   std::vector<Ranked> begin(double lambda);
-  /// Accuracy of the restricted problem.
-  struct Inner {
-    double tolerance;
-    int tightenings = 0;
-  };
   Optimum optimise(double lambda, double tolerance, Inner& inner, StructuralStage& stage);
   bool selects(double lambda) const { return penalty_.is_norm() && lambda > 0; }
   bool is_last_round(const StructuralStage& stage) const {
@@ -90,7 +99,13 @@ class StructuralBooster::Engine {
   std::vector<Index> screen(double lambda) const;
   std::vector<Ranked> violators_among_screened(double lambda, double tolerance, double& score);
   void include(Index candidate);
+  void add_columns(Index candidate);
   void include_all();
+  void offer(const Inner& inner, const StructuralStage& stage);
+  void save(ByteWriter& out, const Inner& inner, const StructuralStage& stage) const;
+  void restore(ByteReader& in);
+  void restore_columns(ByteReader& in);
+  void restore_stages(ByteReader& in);
   void back_prune();
   double cost(Index candidate) const {
     const auto at = static_cast<std::size_t>(candidate);
@@ -111,7 +126,12 @@ class StructuralBooster::Engine {
   std::vector<Index> screened_;              ///< candidates that the strong rule keeps at this lambda
   std::vector<char> active_;                 ///< candidate -> in the solver
   std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
+  std::vector<Index> designed_;              ///< its candidates, in order
   Index design_columns_ = 0;
+  std::vector<Index> included_;   ///< candidates in the order of include(), also those dropped since
+  std::size_t between_ = 0;       ///< intermediate lambdas of this lambda that are done
+  std::optional<Place> resumed_;  ///< of a checkpoint, until the run is there again
+  ObserverState of_rounds_;
   double scanned_lambda_ = 0;  ///< of the solution at which every candidate was last scored; 0: none
   Clock::time_point start_ = Clock::now();
 };
@@ -145,6 +165,13 @@ double StructuralBooster::Engine::first_lambda() {
 }
 
 void StructuralBooster::Engine::include(Index candidate) {
+  add_columns(candidate);
+  included_.push_back(candidate);
+  pool_.chosen(candidate);
+  active_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
+}
+
+void StructuralBooster::Engine::add_columns(Index candidate) {
   const StoredColumn stored = pool_.stored(candidate);
   if (stored.sparse) {
     solver_.add(stored.rows, stored.values, cost(candidate));
@@ -157,8 +184,6 @@ void StructuralBooster::Engine::include(Index candidate) {
   }
   for (Index w = 0; w < pool_.width(); ++w) slots_.push_back({candidate, w});
   active_[static_cast<std::size_t>(candidate)] = 1;
-  pool_.chosen(candidate);
-  active_.resize(static_cast<std::size_t>(pool_.candidates()), 0);
 }
 
 /// Takes in as many candidates as the user asks for, otherwise a quarter of those in use, which keeps the
@@ -258,7 +283,7 @@ StructuralBooster::Engine::Optimum StructuralBooster::Engine::optimise(double la
                                                                        Inner& inner, StructuralStage& stage) {
   const bool screens = !screened_.empty() && !is_last_round(stage);
   for (;; inner.tolerance *= kTightening) {
-    if (context_.monitor.cancelled()) return {.cancelled = true};
+    if (context_.cancelled()) throw Cancelled();
     const ActiveSetReport report = solver_.minimise(lambda, inner.tolerance, options_.max_steps);
     Optimum found{.used_up = !report.converged && report.steps >= options_.max_steps};
     stage.steps += report.steps;
@@ -275,10 +300,16 @@ StructuralBooster::Engine::Optimum StructuralBooster::Engine::optimise(double la
 /// Rounds of induction and optimisation until no candidate violates optimality ([DuchiSinger09], section 4).
 StructuralStop StructuralBooster::Engine::boost(double lambda, double tolerance, StructuralStage& stage) {
   Inner inner{(selects(lambda) ? kInnerShare : 1.0) * tolerance};
-  induce(begin(lambda));
-  for (stage.rounds = 1;; ++stage.rounds) {
+  if (resumed_) {
+    inner = resumed_->inner;
+    resumed_.reset();
+  } else {
+    induce(begin(lambda));
+    stage.rounds = 1;
+  }
+  for (;; ++stage.rounds) {
+    offer(inner, stage);
     const Optimum found = optimise(lambda, tolerance, inner, stage);
-    if (found.cancelled) return StructuralStop::cancelled;
     if (observer) observer(stage.rounds, solver_, stage.score);
     if (found.violators.empty()) {
       if (stage.gap <= tolerance) return StructuralStop::optimal;
@@ -313,8 +344,10 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
   for (Index slot = 0; slot < static_cast<Index>(slots_.size()); ++slot) {
     first_slot.try_emplace(slots_[static_cast<std::size_t>(slot)].candidate, slot);
   }
+  resumed_.reset();
   for (;; ++stage.rounds) {
-    if (context_.monitor.cancelled()) return StructuralStop::cancelled;
+    if (context_.cancelled()) throw Cancelled();
+    offer({}, stage);
     const std::vector<Ranked> best = rank_all(lambda);
     stage.score = best.empty() ? 0 : best.front().score;
     if (observer) observer(stage.rounds, solver_, stage.score);
@@ -339,6 +372,7 @@ StructuralStop StructuralBooster::Engine::boost_greedily(double lambda, Structur
 Index StructuralBooster::Engine::design_column(const StructuralSlot& chosen) {
   const auto [entry, fresh] = design_.try_emplace(chosen.candidate, design_columns_);
   if (fresh) {
+    designed_.push_back(chosen.candidate);
     result.features.push_back(pool_.feature(chosen.candidate));
     design_columns_ += pool_.width();
   }
@@ -374,19 +408,107 @@ void StructuralBooster::Engine::approach(double lambda, StructuralStage& stage) 
   const auto steps = static_cast<Index>(std::ceil(std::log(lambda / from) / std::log(kFarthestStep)));
   const std::vector<double> grid = lambda_grid(from, steps + 1, lambda / from);
   const StructuralRoundObserver silenced = std::exchange(observer, {});
-  for (std::size_t between = 1; between + 1 < grid.size(); ++between) {
-    const StructuralStop stop = boost(grid[between], std::max(kRoughTolerance, options_.tolerance), stage);
-    scanned_lambda_ = stop == StructuralStop::optimal ? grid[between] : 0;
+  for (; between_ + 2 < grid.size(); ++between_) {
+    const double at = grid[between_ + 1];
+    const StructuralStop stop = boost(at, std::max(kRoughTolerance, options_.tolerance), stage);
+    scanned_lambda_ = stop == StructuralStop::optimal ? at : 0;
   }
   observer = silenced;
+}
+
+/// Stores the state at the beginning of a round, if that is due.
+void StructuralBooster::Engine::offer(const Inner& inner, const StructuralStage& stage) {
+  if (context_.checkpoint == nullptr) return;
+  context_.checkpoint->offer(kPathEntry, [&](ByteWriter& out) { save(out, inner, stage); });
+}
+
+void StructuralBooster::Engine::resume(const ObserverState& of_rounds) {
+  of_rounds_ = of_rounds;
+  const std::string* found = context_.checkpoint ? context_.checkpoint->find(kPathEntry) : nullptr;
+  if (found == nullptr) return;
+  ByteReader in = context_.checkpoint->reader(*found);
+  restore(in);
+}
+
+void StructuralBooster::Engine::save(ByteWriter& out, const Inner& inner,
+                                     const StructuralStage& stage) const {
+  out.indices(included_);
+  std::vector<Index> in_use;
+  for (const StructuralSlot& slot : slots_) {
+    if (slot.column == 0) in_use.push_back(slot.candidate);
+  }
+  out.indices(in_use);
+  solver_.save(out);
+  out.doubles(scan_.scores());
+  out.indices(screened_);
+  write_bits(out, scanned_lambda_);
+  out.indices(designed_);
+  out.u64(result.stages.size());
+  for (const StructuralStage& solved : result.stages) write_stage(out, solved);
+  out.index(static_cast<Index>(between_));
+  write_bits(out, inner.tolerance);
+  out.index(inner.tightenings);
+  write_stage(out, stage);
+  if (of_rounds_.save) of_rounds_.save(out);
+}
+
+/// Brings pool and solver to the candidates that were in use. The pool may have grown with candidates that
+/// were dropped since; the first of them may be in use already (first_lambda()).
+void StructuralBooster::Engine::restore_columns(ByteReader& in) {
+  const std::vector<Index> included = in.indices(0, std::numeric_limits<Index>::max());
+  if (included.size() < included_.size() || !std::equal(included_.begin(), included_.end(), included.begin()))
+    in.damaged("its candidates are not those of this run");
+  for (std::size_t i = included_.size(); i < included.size(); ++i) {
+    if (included[i] >= pool_.candidates()) in.damaged("it has a candidate that the pool lacks");
+    pool_.chosen(included[i]);
+  }
+  included_ = included;
+  solver_.drop_zero_groups(1);
+  slots_.clear();
+  active_.assign(static_cast<std::size_t>(pool_.candidates()), 0);
+  for (const Index candidate : in.indices(0, pool_.candidates() - 1)) {
+    if (active_[static_cast<std::size_t>(candidate)] != 0) in.damaged("it has a candidate twice");
+    add_columns(candidate);
+  }
+}
+
+void StructuralBooster::Engine::restore_stages(ByteReader& in) {
+  for (const Index candidate : in.indices(0, pool_.candidates() - 1)) design_column({candidate, 0});
+  for (std::uint64_t left = in.u64(); left > 0; --left)
+    result.stages.push_back(read_structural_stage(in, design_columns_, solver_.outputs()));
+}
+
+void StructuralBooster::Engine::restore(ByteReader& in) {
+  restore_columns(in);
+  solver_.restore(in);
+  scan_.restore(in.doubles());
+  if (scan_.scores().size() > active_.size()) in.damaged("it has scores of candidates that the pool lacks");
+  screened_ = in.indices(0, pool_.candidates() - 1);
+  scanned_lambda_ = read_bits(in);
+  restore_stages(in);
+  Place place;
+  place.between = static_cast<std::size_t>(in.index(0, std::numeric_limits<int>::max()));
+  place.inner.tolerance = read_bits(in);
+  place.inner.tightenings = static_cast<int>(in.index(0, kMostTightenings));
+  place.stage = read_structural_stage(in, design_columns_, solver_.outputs());
+  resumed_ = std::move(place);
+  if (of_rounds_.restore) of_rounds_.restore(in);
+  in.expect_end();
 }
 
 const StructuralStage& StructuralBooster::Engine::solve(double lambda) {
   if (!(lambda >= 0) || !std::isfinite(lambda))
     throw InputError("lambda must be a number that is not negative");
-  StructuralStage stage;
-  if (options_.corrective) approach(lambda, stage);
-  stage.stop = options_.corrective ? boost(lambda, options_.tolerance, stage) : boost_greedily(lambda, stage);
+  StructuralStage stage = resumed_ ? resumed_->stage : StructuralStage();
+  between_ = resumed_ ? resumed_->between : 0;
+  try {
+    if (options_.corrective) approach(lambda, stage);
+    stage.stop =
+        options_.corrective ? boost(lambda, options_.tolerance, stage) : boost_greedily(lambda, stage);
+  } catch (const Cancelled&) {  // every step of the solver leaves weights that are no worse
+    solver_.refresh_scores();
+    stage.stop = StructuralStop::cancelled;
+  }
   if (stage.stop == StructuralStop::cancelled) stage.gap = std::numeric_limits<double>::quiet_NaN();
   scanned_lambda_ = stage.stop == StructuralStop::optimal ? lambda : 0;
   record(lambda, stage);
@@ -428,6 +550,10 @@ const Grid<double>& StructuralBooster::scores() const {
   return engine_->scores();
 }
 
+void StructuralBooster::resume(const ObserverState& observer) {
+  engine_->resume(observer);
+}
+
 std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
   std::vector<double> grid;
   for (Index i = 0; i < count; ++i) {
@@ -439,11 +565,14 @@ std::vector<double> lambda_grid(double lambda_max, Index count, double ratio) {
 }
 
 StructuralResult structural_path(PathBooster& booster, const std::vector<double>& lambdas,
-                                 const Context& context, const StructuralStageObserver& after_stage) {
-  for (const double lambda : lambdas) {
+                                 const Context& context, const StructuralStageObserver& after_stage,
+                                 const ObserverState& observer) {
+  booster.resume(observer);
+  for (std::size_t l = booster.result().stages.size(); l < lambdas.size(); ++l) {
     // Even a run that is cancelled at once leaves a model: the bias alone.
-    if (context.monitor.cancelled() && !booster.result().stages.empty()) break;
-    booster.solve(lambda);
+    if (context.cancelled() && !booster.result().stages.empty()) break;
+    booster.solve(lambdas[l]);
+    const Watch off(context, false);  // a stage that is finished is reported
     if (after_stage) after_stage(booster.result(), booster.scores());
   }
   return booster.result();

@@ -7,6 +7,7 @@
 
 #include "data/to_size.hpp"
 #include "learn/multi_output_problem.hpp"
+#include "run/usage.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/fista_solver.hpp"
@@ -92,28 +93,33 @@ Cascade transfer_batch(const MultiOutputData& data, const std::vector<CompositeP
   Cascade out;
   out.scores = Grid<double>(data.rows(), data.score_columns());
   std::vector<double> sum(known.front().weights.size(), 0.0);
-  for (std::size_t l = 0; l < known.size() && !context.monitor.cancelled(); ++l) {
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += known[l].weights[i];
-    const auto& source = options.cumulative ? sum : known[l].weights;
-    const Subspace subspace = leading_subspace(source, features, known_outputs, options.components);
-    MultiOutputData small = data;
-    small.x = projected(data.x, subspace);
-    const Design design = make_design(small, cascade_options.bias, context.threads);
-    const auto loss = make_loss(small, cascade_options.loss, cascade_options.smoothing);
-    const SparseGroup penalty(cascade_options.mix[l]);
-    CascadeLevel level{.mix = cascade_options.mix[l],
-                       .phi = cascade_options.phi[l],
-                       .increment = zero_point(design),
-                       .report = {}};
-    level.report = minimise_fista(
-        {design, *loss, penalty, level.phi, &out.scores}, level.increment,
-        {.tolerance = cascade_options.tolerance, .max_iterations = cascade_options.max_iterations}, context);
-    ActiveColumns(design).scores(level.increment.weights,
-                                 design.centred_bias(level.increment.bias, level.increment.weights),
-                                 &out.scores, out.scores, context.threads);
-    level.increment.weights = projected_back(subspace, level.increment.weights, features, data.outputs());
-    level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    out.levels.push_back(std::move(level));
+  try {
+    for (std::size_t l = 0; l < known.size() && !context.cancelled(); ++l) {
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += known[l].weights[i];
+      const auto& source = options.cumulative ? sum : known[l].weights;
+      const Subspace subspace = leading_subspace(source, features, known_outputs, options.components);
+      MultiOutputData small = data;
+      small.x = projected(data.x, subspace);
+      const Design design = make_design(small, cascade_options.bias, context.threads);
+      const auto loss = make_loss(small, cascade_options.loss, cascade_options.smoothing);
+      const SparseGroup penalty(cascade_options.mix[l]);
+      CascadeLevel level{.mix = cascade_options.mix[l],
+                         .phi = cascade_options.phi[l],
+                         .increment = zero_point(design),
+                         .report = {}};
+      level.report = minimise_fista(
+          {design, *loss, penalty, level.phi, &out.scores}, level.increment,
+          {.tolerance = cascade_options.tolerance, .max_iterations = cascade_options.max_iterations},
+          context);
+      ActiveColumns(design).scores(level.increment.weights,
+                                   design.centred_bias(level.increment.bias, level.increment.weights),
+                                   &out.scores, out.scores, context.threads);
+      level.increment.weights = projected_back(subspace, level.increment.weights, features, data.outputs());
+      level.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      level.peak_bytes = peak_bytes();
+      out.levels.push_back(std::move(level));
+    }
+  } catch (const Cancelled&) {  // the levels so far are kept
   }
   return out;
 }

@@ -30,6 +30,35 @@ void divide_by_smoothing(std::vector<double>& margins, double smoothing) {
   for (double& margin : margins) margin = is_far ? (margin - top) / smoothing + 2 : margin / smoothing;
 }
 
+/// Rows that are copied together: a cache line of each class.
+constexpr Index kRowsTogether = 8;
+
+struct RowHinge {
+  double value;
+  double mass;  // the sum of q
+};
+
+/// The loss of one row with class y; q becomes the weights of the other classes' margins.
+RowHinge row_hinge(std::span<const double> scores, std::size_t y, double smoothing, std::vector<double>& q) {
+  const double true_score = scores[y];
+  for (std::size_t c = 0; c < q.size(); ++c) q[c] = 1 + scores[c] - true_score;
+  q[y] = 0;  // never chosen: a margin of 0 adds nothing to value or residual
+  if (smoothing == 0) {
+    const double value = hinge_choice(q);
+    return {value, value > 0 ? 1.0 : 0.0};
+  }
+  divide_by_smoothing(q, smoothing);
+  project_onto_capped_simplex(q);
+  RowHinge hinge{0, 0};
+  for (std::size_t c = 0; c < q.size(); ++c) {
+    if (q[c] > 0) {
+      hinge.value += q[c] * (1 + scores[c] - true_score - 0.5 * smoothing * q[c]);
+      hinge.mass += q[c];
+    }
+  }
+  return hinge;
+}
+
 }  // namespace
 
 bool project_onto_capped_simplex(std::span<double> q) {
@@ -63,31 +92,28 @@ MulticlassHinge::MulticlassHinge(std::vector<std::int32_t> label, Index classes,
 }
 
 double MulticlassHinge::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
-  std::vector<double> q(to_size(classes_));
+  const std::size_t k = to_size(classes_);
+  std::vector<double> tile(to_size(kRowsTogether) * k), q(k);
   double total = 0;
-  for (Index i = rows.begin; i < rows.end; ++i) {
-    const Index y = label_[to_size(i)];
-    const double true_score = scores(i, y);
-    for (Index c = 0; c < classes_; ++c) q[to_size(c)] = 1 + scores(i, c) - true_score;
-    q[to_size(y)] = 0;  // never chosen: a margin of 0 adds nothing to value or residual
-    double value = 0;
-    double mass = 0;
-    if (smoothing_ > 0) {
-      divide_by_smoothing(q, smoothing_);
-      project_onto_capped_simplex(q);
-      for (Index c = 0; c < classes_; ++c) {
-        const double p = q[to_size(c)];
-        if (p > 0) value += p * (1 + scores(i, c) - true_score - 0.5 * smoothing_ * p), mass += p;
-      }
-    } else {
-      value = hinge_choice(q);
-      mass = value > 0 ? 1 : 0;
+  for (Index begin = rows.begin; begin < rows.end; begin += kRowsTogether) {
+    const Index count = std::min(kRowsTogether, rows.end - begin);
+    for (Index c = 0; c < classes_; ++c) {
+      for (Index r = 0; r < count; ++r) tile[to_size(r) * k + to_size(c)] = scores(begin + r, c);
     }
-    const double weight = weights_[to_size(i)];
-    total += weight * value;
+    for (Index r = 0; r < count; ++r) {
+      const std::span<double> row = std::span(tile).subspan(to_size(r) * k, k);
+      const auto y = to_size(label_[to_size(begin + r)]);
+      const double weight = weights_[to_size(begin + r)];
+      const RowHinge hinge = row_hinge(row, y, smoothing_, q);
+      total += weight * hinge.value;
+      if (residual == nullptr) continue;
+      for (std::size_t c = 0; c < k; ++c) row[c] = weight * q[c];
+      row[y] = -weight * hinge.mass;
+    }
     if (residual == nullptr) continue;
-    for (Index c = 0; c < classes_; ++c) (*residual)(i, c) = weight * q[to_size(c)];
-    (*residual)(i, y) = -weight * mass;
+    for (Index c = 0; c < classes_; ++c) {
+      for (Index r = 0; r < count; ++r) (*residual)(begin + r, c) = tile[to_size(r) * k + to_size(c)];
+    }
   }
   return total;
 }

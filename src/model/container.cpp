@@ -15,14 +15,15 @@
 #include <unordered_set>
 
 #include "model/early_section.hpp"
+#include "model/input_sections.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/model/sharing_model.hpp"
-#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/bytes.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/json_text.hpp"
 
 namespace sharelearn {
 namespace {
@@ -74,21 +75,6 @@ Link read_link(ByteReader& in) {
   const std::uint8_t link = in.u8();
   if (link > static_cast<std::uint8_t>(Link::logistic_of_twice)) in.damaged("its link is unknown");
   return static_cast<Link>(link);
-}
-
-/// Levels of nesting in a JSON text; brackets in strings do not count.
-int depth_of(std::string_view text) {
-  int depth = 0, deepest = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') quoted = !quoted;
-    if (quoted && c == '\\') ++i;
-    if (quoted) continue;
-    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
-    if (c == '}' || c == ']') --depth;
-  }
-  return deepest;
 }
 
 /// What the program reads in a description must have its type; the rest is only shown.
@@ -156,6 +142,15 @@ TaskLabels task_labels_in(const nlohmann::json& metadata, const ByteReader& in) 
   return {one("negative"), one("positive")};
 }
 
+bool is_valid(const ConfidenceMap& map) {
+  const auto& [from, to] = map;
+  return !from.empty() && from.size() == to.size() &&
+         std::ranges::all_of(from, [](double p) { return p >= 0 && p <= 1; }) &&
+         std::ranges::all_of(to, [](double p) { return p > 0 && p < 1; }) &&
+         std::ranges::adjacent_find(from, std::ranges::greater_equal{}) == from.end() &&
+         std::ranges::is_sorted(to);
+}
+
 /// What only some models have: one line per section.
 struct Section {
   std::string_view name;
@@ -164,6 +159,9 @@ struct Section {
 };
 
 constexpr std::array kSections{
+    Section{"categories", write_categories, read_categories},
+    Section{"indicators", write_indicators, read_indicators},
+    Section{"transform", write_transform, read_transform},
     Section{"early", write_early, read_early},
     Section{"temperature",
             [](const Model& model) {
@@ -175,6 +173,20 @@ constexpr std::array kSections{
               model.temperature = in.f64();
               if (!(model.temperature > 0 && std::isfinite(model.temperature)))
                 in.damaged("its temperature is not a number above 0");
+            }},
+    Section{"confidence",
+            [](const Model& model) {
+              ByteWriter out;
+              if (!model.confidence.from.empty()) {
+                out.doubles(model.confidence.from);
+                out.doubles(model.confidence.to);
+              }
+              return out.bytes();
+            },
+            [](Model& model, ByteReader& in) {
+              model.confidence = {in.doubles(), in.doubles()};
+              if (!is_valid(model.confidence))
+                in.damaged("its map of confidence is not ascending within 0 and 1");
             }},
 };
 
@@ -210,6 +222,7 @@ std::string model_bytes(const Model& model) {
     metadata["task_labels"] = {{"negative", model.task_labels.negative},
                                {"positive", model.task_labels.positive}};
   }
+  add_layout(model, metadata);
   const std::string description = json_text(metadata);
   if (description.size() > kLongestMetadata || depth_of(description) > kDeepestMetadata) {
     throw Failure("the model's description is too long or nested too deeply to be saved");
@@ -276,6 +289,7 @@ ModelPtr model_from_bytes(std::string_view bytes, const std::string& path) {
     ModelPtr model = entry.read(payload, path);
     model->metadata = metadata;
     model->task_labels = task_labels_in(metadata, in);
+    read_layout(metadata, in, *model);
     if (!means.empty() && model->columns() > 0 && std::ssize(means) != model->columns()) {
       in.damaged("it has means of another number of columns than its own");
     }

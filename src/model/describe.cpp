@@ -6,18 +6,14 @@
 #include <cmath>
 #include <span>
 
+#include "model/table_names.hpp"
 #include "sharelearn/model/early.hpp"
-#include "sharelearn/report/json_text.hpp"
+#include "sharelearn/run/json_text.hpp"
 
 namespace sharelearn {
 namespace {
 
 constexpr std::size_t kMostClasses = 26;  // a wider table is truncated; the JSON has all numbers
-
-std::string short_name(std::string name, std::size_t width) {
-  if (name.size() > width) name = name.substr(0, width);
-  return fmt::format("{:>{}}", name, width);
-}
 
 /// A cell shows the sign, and the strength relative to the feature's largest weight; blank below one tenth.
 std::string cell(double weight, double largest) {
@@ -91,7 +87,7 @@ nlohmann::json stage_json(const Stage& stage, std::size_t outputs) {
 /// Whether a checkpoint of the current stage has a weight for one of these design columns.
 bool in_checkpoints(const LinearModel& model, Index column, Index width) {
   if (model.early == nullptr || model.early->stage != model.stage) return false;
-  return std::ranges::any_of(model.early->checkpoints, [&](const Checkpoint& point) {
+  return std::ranges::any_of(model.early->checkpoints, [&](const EarlyCheckpoint& point) {
     const auto at = std::ranges::lower_bound(point.weights.columns, column);
     return at != point.weights.columns.end() && *at < column + width;
   });
@@ -99,7 +95,7 @@ bool in_checkpoints(const LinearModel& model, Index column, Index width) {
 
 nlohmann::json early_json(const EarlyStop& early, std::size_t outputs) {
   nlohmann::json points = nlohmann::json::array();
-  for (const Checkpoint& point : early.checkpoints) {
+  for (const EarlyCheckpoint& point : early.checkpoints) {
     points.push_back(stage_json(point.weights, outputs));
     points.back()["threshold"] = point.threshold;
   }
@@ -139,31 +135,34 @@ nlohmann::json LinearModel::to_json(bool all_stages) const {
 }
 
 std::string LinearModel::describe() const {
-  std::string text = fmt::format("{} features of {} columns, {} {}\n", features_used(), columns(),
-                                 names.size(), kind_of_output == OutputKind::tasks ? "tasks" : "outputs");
+  std::string text =
+      fmt::format("{} features of {} columns ({} read), {} {}\n", features_used(), columns(), columns_read(),
+                  names.size(), kind_of_output == OutputKind::tasks ? "tasks" : "outputs");
   text += fmt::format("scaling {}; stage {} of {}\n", name_of(preprocessing.scaling.kind), stage + 1,
                       stages.size());
+  if (!preprocessing.transform.is_identity())
+    text += fmt::format("transform {}\n", name_of(preprocessing.transform.kind));
   text +=
       "cells: +/- weight of the class, --- at least 3/4 of the feature's largest, -- 2/5, - 1/10, . less\n\n";
   const std::size_t shown = std::min(names.size(), kMostClasses);
-  std::size_t width = 4;
-  for (std::size_t c = 0; c < shown; ++c)
-    width = std::max(width, std::min<std::size_t>(names[c].size() + 1, 8));
+  const TableNames heads({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)});
+  const std::size_t width = std::max<std::size_t>(4, heads.width + 1);
   const std::vector<Line> lines = lines_of(*this);
   std::size_t label_width = 8;
   for (const Line& line : lines) label_width = std::max(label_width, line.label.size());
   text += fmt::format("{:<{}} {:>10}", "  #   feature", label_width, "largest");
-  for (std::size_t c = 0; c < shown; ++c) text += short_name(names[c], width);
+  for (const std::string& head : heads.shown) text += fmt::format("{:>{}}", head, width);
   if (shown < names.size()) text += fmt::format("  (+{} more)", names.size() - shown);
   text += '\n';
   for (const Line& line : lines) {
     double largest = 0;
     for (const double v : line.weights) largest = std::max(largest, std::abs(v));
     text += fmt::format("{:<{}} {:>10.4g}", line.label, label_width, largest);
-    for (std::size_t c = 0; c < shown; ++c) text += short_name(cell(line.weights[c], largest), width);
+    for (std::size_t c = 0; c < shown; ++c)
+      text += fmt::format("{:>{}}", cell(line.weights[c], largest), width);
     text += '\n';
   }
-  return text;
+  return heads.legend.empty() ? text : fmt::format("{}\n{}", text, heads.legend);
 }
 
 }  // namespace sharelearn

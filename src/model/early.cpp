@@ -21,6 +21,7 @@ namespace sharelearn {
 namespace {
 
 constexpr Index kRowsAtOnce = 256;
+constexpr Index kImagesAtOnce = 64;  // their grey values are read together: four cache lines of each column
 
 /// Values of the features of a step for some rows of a block.
 Grid<float> values_of(const LinearModel& model, const EarlyStep& step, const Matrix& block,
@@ -62,16 +63,21 @@ class TemplatePredictor {
     return std::unique_ptr<TemplatePredictor>(new TemplatePredictor(model, steps, lists));
   }
 
-  void run(const Matrix& block, RowRange rows, EarlyScores& out) const {
+  void run(const Matrix& x, RowRange rows, EarlyScores& out) const {
     const auto size = to_size(evaluator_.frame().shape.pixels());
-    std::vector<float> grey(to_size(block.rows()) * size);
+    std::vector<float> grey(to_size(kImagesAtOnce) * size);
     std::vector<std::uint8_t> pixels(grey.size()), values(value_count_);
-    ColumnView(block).gather({0, block.rows()}, grey.data());
-    PatchPixels(evaluator_.frame()).convert(grey, pixels.data());
+    PatchPixels converter(evaluator_.frame());
     PatchEvaluator::Workspace workspace(evaluator_);
     Grid<double> scores(1, std::ssize(model_.names));
     for (Index i = rows.begin; i < rows.end; ++i) {
-      evaluator_.prepare_pixels(std::span(pixels).subspan(to_size(i - rows.begin) * size, size), workspace);
+      const Index place = (i - rows.begin) % kImagesAtOnce;
+      if (place == 0) {
+        const RowRange next{i, std::min(rows.end, i + kImagesAtOnce)};
+        gather(x, next, grey.data());
+        converter.convert(std::span(grey).first(to_size(next.size()) * size), pixels.data());
+      }
+      evaluator_.prepare_pixels(std::span(pixels).subspan(to_size(place) * size, size), workspace);
       const std::size_t stop = run_one(workspace, values, scores);
       for (Index c = 0; c < scores.cols(); ++c) out.scores(i, c) = scores(0, c);
       out.stop[to_size(i)] = static_cast<std::int32_t>(stop);
@@ -89,15 +95,24 @@ class TemplatePredictor {
     }
   }
 
+  static void gather(const Matrix& x, RowRange rows, float* out) {
+    if (x.is_sparse()) {
+      ColumnView(x).gather(rows, out);
+    } else {
+      gather_rows(x.dense(), rows, out);
+    }
+  }
+
   /// The step that decides; `scores` are those of that step.
   std::size_t run_one(PatchEvaluator::Workspace& workspace, std::vector<std::uint8_t>& values,
                       Grid<double>& scores) const {
     std::size_t computed = 0;
+    std::vector<double> sums;
     for (std::size_t s = 0;; ++s) {
       const EarlyStep& step = steps_[s];
       evaluator_.evaluate_list(s, workspace, values.data() + computed);
       computed += step.features.size();
-      std::vector<double> sums = step.weights.bias;
+      sums = step.weights.bias;
       for (std::size_t a = 0; a < step.position.size(); ++a) {
         const double value = values[to_size(step.position[a])];
         const double* weights = weights_[s].data() + a * sums.size();
@@ -191,7 +206,8 @@ class BlockPredictor {
 
 std::vector<EarlyStep> early_steps(const LinearModel& model, const EarlyStop& early) {
   std::vector<EarlyStep> steps;
-  for (const Checkpoint& point : early.checkpoints) steps.push_back({{}, {}, point.weights, point.threshold});
+  for (const EarlyCheckpoint& point : early.checkpoints)
+    steps.push_back({{}, {}, point.weights, point.threshold});
   steps.push_back({{}, {}, model.current_stage(), 0});
   const std::vector<Index> first = model.first_columns();
   std::vector<Index> place(to_size(first.back()), -1);  // of each design column among the values
@@ -224,14 +240,13 @@ EarlyScores LinearModel::prepared_early_scores(const Dataset& data, ThreadPool& 
                   std::vector<std::int32_t>(to_size(data.rows()))};
   threads.for_each((data.rows() + kRowsAtOnce - 1) / kRowsAtOnce, [&](Index piece, int) {
     const RowRange block{piece * kRowsAtOnce, std::min(data.rows(), (piece + 1) * kRowsAtOnce)};
+    if (templates != nullptr) {
+      templates->run(data.x, block, out);
+      return;
+    }
     std::vector<Index> rows;
     for (Index i = block.begin; i < block.end; ++i) rows.push_back(i);
-    const Matrix own = data.x.select_rows(rows);
-    if (templates != nullptr) {
-      templates->run(own, block, out);
-    } else {
-      predictor.run(own, block, out);
-    }
+    predictor.run(data.x.select_rows(rows), block, out);
   });
   return out;
 }

@@ -17,7 +17,7 @@ std::string write_early(const Model& model) {
   out.index(early.disagreeing);
   out.f64(early.upper_bound);
   out.u64(early.checkpoints.size());
-  for (const Checkpoint& point : early.checkpoints) {
+  for (const EarlyCheckpoint& point : early.checkpoints) {
     write_stage(out, point.weights);
     out.f64(point.threshold);
   }
@@ -37,7 +37,7 @@ void read_early(Model& model, ByteReader& in) {
   early.upper_bound = in.f64();
   if (linear->kind_of_output == OutputKind::value) in.damaged("a model of numbers cannot stop early");
   for (std::uint64_t left = in.u64(); left > 0; --left) {
-    Checkpoint& point = early.checkpoints.emplace_back();
+    EarlyCheckpoint& point = early.checkpoints.emplace_back();
     read_stage(in, point.weights, columns, linear->names.size());
     if (!std::ranges::is_sorted(point.weights.columns))
       in.damaged("the columns of a checkpoint are not in order");

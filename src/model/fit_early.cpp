@@ -332,7 +332,7 @@ EarlyStop fit_early(const Model& given, const Dataset& data, const EarlyOptions&
   Family family{smaller_stages(*model, model->features_used()), {}, {}};
   if (family.stages.size() < 2) {
     std::optional<Dataset> room;
-    const Matrix& prepared = model->preprocessing.prepare(data, room, threads).x;
+    const Matrix& prepared = model->preprocessing.prepare(data, room, threads, model->columns_needed()).x;
     family.stages = truncated_stages(*model, prepared.select_rows(design));
   }
   const Grid<double> full = model->scores(data, threads);

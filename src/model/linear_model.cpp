@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "kernels/kernels.hpp"
@@ -143,6 +144,19 @@ Index LinearModel::features_used() const {
   return count;
 }
 
+std::vector<char> LinearModel::columns_needed() const {
+  if (preprocessing.transform.reads_whole_rows()) return {};
+  const std::vector<Index> first = first_columns();
+  const Effective w = effective(*this, first.back());
+  require_memory(static_cast<double>(columns()), fmt::format("data with the model's {} columns", columns()));
+  std::vector<char> needed(static_cast<std::size_t>(columns()), 0);
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (!any_used(w, first[f], features[f]->width())) continue;
+    for (const Index column : features[f]->inputs()) needed[static_cast<std::size_t>(column)] = 1;
+  }
+  return needed;
+}
+
 std::vector<double> LinearModel::weights() const {
   return effective(*this, first_columns().back()).weights;
 }
@@ -158,6 +172,45 @@ void LinearModel::use_features(Index count) {
   }
   if (best < 0) throw InputError(fmt::format("the model has no stage with at most {} features", count));
   stage = best;
+}
+
+bool LinearModel::is_lambda_path() const {
+  return !increments && stages.size() > 1 && stages.front().parameter > stages.back().parameter &&
+         stages.back().parameter > 0;
+}
+
+void LinearModel::use_lambda(double lambda) {
+  if (!is_lambda_path()) throw InputError("the model has no path of lambdas to choose from");
+  constexpr double kRounding = 1.001;  // as tables print them
+  const double first = stages.front().parameter, last = stages.back().parameter;
+  if (!(lambda <= first * kRounding && lambda * kRounding >= last)) {
+    throw InputError(fmt::format("lambda {}: the path goes from {:.4g} down to {:.4g}", lambda, first, last));
+  }
+  const auto ratio = [&](const Stage& s) { return std::abs(std::log(s.parameter / lambda)); };
+  stage = std::ranges::min_element(stages, {}, ratio) - stages.begin();
+}
+
+void LinearModel::trim() {
+  const std::vector<Index> first = first_columns();
+  Stage kept = current_stage();
+  kept.parameter = stages[static_cast<std::size_t>(stage)].parameter;
+  std::vector<FeaturePtr> used;
+  std::vector<Index> place(static_cast<std::size_t>(first.back()));  // of each column that stays
+  Index next = 0;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    const auto in_use = [&](Index column) { return column >= first[f] && column < first[f + 1]; };
+    if (std::ranges::none_of(kept.columns, in_use)) continue;
+    for (Index column = first[f]; column < first[f + 1]; ++column) {
+      place[static_cast<std::size_t>(column)] = next++;
+    }
+    used.push_back(features[f]);
+  }
+  for (Index& column : kept.columns) column = place[static_cast<std::size_t>(column)];
+  features = std::move(used);
+  stages = {std::move(kept)};
+  stage = 0;
+  increments = false;
+  early = nullptr;
 }
 
 std::string LinearModel::payload() const {

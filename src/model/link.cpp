@@ -80,66 +80,7 @@ void require_probabilities(Link link) {
   if (!gives_probabilities(link)) throw InputError("the model's scores have no link to probabilities");
 }
 
-constexpr double kMostTemperature = 1e4;
-
-/// The t in [1 / kMostTemperature, kMostTemperature] with the least log_loss(1 / t), which is convex in 1 /
-/// t.
-template <class LogLoss>
-double least_temperature(const LogLoss& log_loss) {
-  const double golden = std::numbers::phi - 1;
-  double low = -std::log(kMostTemperature), high = -low;
-  const auto at = [&](double log_of_t) { return log_loss(std::exp(-log_of_t)); };
-  double a = high - golden * (high - low), b = low + golden * (high - low), at_a = at(a), at_b = at(b);
-  while (high - low > 1e-6) {
-    if (at_a <= at_b) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      at_a = at(a = high - golden * (high - low));
-    } else {
-      low = a;
-      a = b;
-      at_a = at_b;
-      at_b = at(b = low + golden * (high - low));
-    }
-  }
-  return std::exp((low + high) / 2);
-}
-
 }  // namespace
-
-double fit_temperature(const Grid<double>& scores, std::span<const std::int32_t> truth,
-                       std::span<const double> weights) {
-  return least_temperature([&](double factor) {
-    double sum = 0;
-    for (Index i = 0; i < scores.rows(); ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      if (truth[row] < 0) continue;
-      const double highest = highest_of(scores, i);
-      double terms = 0;
-      for (Index c = 0; c < scores.cols(); ++c) terms += std::exp(factor * (scores(i, c) - highest));
-      const double loss = std::log(terms) + factor * (highest - scores(i, truth[row]));
-      sum += (weights.empty() ? 1 : weights[row]) * loss;
-    }
-    return sum;
-  });
-}
-
-double fit_temperature(const Grid<double>& scores, const Tasks& tasks, std::span<const double> weights) {
-  return least_temperature([&](double factor) {
-    double sum = 0;
-    for (Index i = 0; i < scores.rows(); ++i) {
-      const auto row = static_cast<std::size_t>(i);
-      for (Index c = 0; c < scores.cols(); ++c) {
-        const double sign =
-            tasks.sign[row * static_cast<std::size_t>(scores.cols()) + static_cast<std::size_t>(c)];
-        if (sign != 0)
-          sum -= (weights.empty() ? 1 : weights[row]) * log_logistic(sign * factor * scores(i, c));
-      }
-    }
-    return sum;
-  });
-}
 
 std::string_view name_of(Link link) {
   return kNames[static_cast<std::size_t>(link)];

@@ -15,17 +15,35 @@ namespace {
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// Number of classes ranked before class y in a row. NaN counts as better than any true class, and a true
-/// class with score NaN is ranked last. So a row with a NaN score is never right.
-Index place_of(const Grid<double>& scores, Index row, Index y) {
-  const double own = scores(row, y);
-  Index place = 0;
-  for (Index c = 0; c < scores.cols(); ++c) {
-    const bool behind = scores(row, c) < own || (scores(row, c) == own && c >= y);
-    if (!behind) ++place;
+/// For each row of a block the number of classes ranked before the true one; all of them if it is unknown.
+/// NaN counts as better than any true class, and a true class with score NaN is ranked last. So a row with a
+/// NaN score is never right. Class by class, as the scores lie in memory.
+class TrueClassPlaces {
+ public:
+  TrueClassPlaces(const Grid<double>& scores, std::span<const std::int32_t> truth, RowRange block)
+      : block_(block) {
+    const auto rows = static_cast<std::size_t>(block.size());
+    std::array<double, kBlockRows> own;
+    std::array<Index, kBlockRows> label;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Index row = block.begin + static_cast<Index>(i);
+      label[i] = truth[static_cast<std::size_t>(row)];
+      own[i] = label[i] < 0 ? kUndefined : scores(row, label[i]);
+    }
+    for (Index c = 0; c < scores.cols(); ++c) {
+      const double* score = scores.column(c) + block.begin;
+      for (std::size_t i = 0; i < rows; ++i) {
+        const bool behind = (score[i] < own[i]) | ((score[i] == own[i]) & (c >= label[i]));
+        place_[i] += behind ? 0 : 1;
+      }
+    }
   }
-  return place;
-}
+  Index of(Index row) const { return place_[static_cast<std::size_t>(row - block_.begin)]; }
+
+ private:
+  RowRange block_;
+  std::array<Index, kBlockRows> place_{};
+};
 
 double log_loss_of(const Grid<double>& scores, Index row, Index y) {
   double highest = scores(row, 0);
@@ -64,6 +82,13 @@ double area_under_curve(std::vector<ScoredRow> rows) {
   }
   if (positives == 0 || negatives == 0) return kUndefined;
   return pairs / (positives * negatives);
+}
+
+/// From the weights of the rows that are predicted and right, of all predicted and of all actual ones.
+ClassQuality quality_of(double hits, double predicted, double actual) {
+  const auto share = [](double part, double of) { return of > 0 ? part / of : kUndefined; };
+  return {actual, share(hits, predicted), share(hits, actual), share(2 * hits, predicted + actual),
+          kUndefined};
 }
 
 constexpr std::size_t kBins = 15;
@@ -119,14 +144,44 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
                   std::span<const double> weights) {
   double sums[2] = {};  // weight of the wrong rows, weight of all rows
   serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    const TrueClassPlaces places(scores, truth, block);
     for (Index i = block.begin; i < block.end; ++i) {
-      const std::int32_t y = truth[static_cast<std::size_t>(i)];
       const double weight = weight_at(weights, i);
       to[1] += weight;
-      if (y < 0 || place_of(scores, i, y) > 0) to[0] += weight;
+      if (places.of(i) > 0) to[0] += weight;
     }
   });
   return sums[1] > 0 ? sums[0] / sums[1] : 0;
+}
+
+LabelErrors label_errors(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                         std::span<const double> weights) {
+  enum { kTotal, kErrors, kKnown, kPlaces, kOfClass };  // then of each class: wrong rows, all rows
+  std::vector<double> sums(static_cast<std::size_t>(kOfClass + 2 * scores.cols()));
+  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    const TrueClassPlaces places(scores, truth, block);
+    for (Index i = block.begin; i < block.end; ++i) {
+      const double weight = weight_at(weights, i);
+      const std::int32_t y = truth[static_cast<std::size_t>(i)];
+      const Index place = places.of(i);
+      const double wrong = place > 0 ? weight : 0;
+      to[kTotal] += weight;
+      to[kErrors] += wrong;
+      if (y < 0) continue;
+      to[kKnown] += weight;
+      to[kPlaces] += weight * static_cast<double>(place);
+      const std::span<double> of_class = to.subspan(kOfClass + 2 * static_cast<std::size_t>(y), 2);
+      of_class[0] += wrong;
+      of_class[1] += weight;
+    }
+  });
+  LabelErrors errors{sums[kTotal] > 0 ? sums[kErrors] / sums[kTotal] : 0,
+                     sums[kKnown] > 0 ? sums[kPlaces] / sums[kKnown] : kUndefined,
+                     {}};
+  for (std::size_t at = kOfClass; at < sums.size(); at += 2) {
+    errors.of_class.push_back(sums[at + 1] > 0 ? sums[at] / sums[at + 1] : 0.0);
+  }
+  return errors;
 }
 
 Calibration calibration(const Grid<double>& probabilities, std::span<const std::int32_t> truth,
@@ -158,17 +213,7 @@ Calibration calibration(const Grid<double>& probabilities, std::span<const std::
 
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
                 std::span<const double> weights) {
-  double sums[2] = {};  // weighted ranks, weights
-  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
-    for (Index i = block.begin; i < block.end; ++i) {
-      const std::int32_t y = truth[static_cast<std::size_t>(i)];
-      if (y < 0) continue;
-      const double weight = weight_at(weights, i);
-      to[0] += weight * static_cast<double>(place_of(scores, i, y));
-      to[1] += weight;
-    }
-  });
-  return sums[1] > 0 ? sums[0] / sums[1] : kUndefined;
+  return label_errors(scores, truth, weights).coverage;
 }
 
 ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int32_t> truth,
@@ -177,10 +222,11 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
   const auto top = static_cast<std::size_t>(std::min<Index>(5, scores.cols()));
   std::vector<double> sums(kTop + top);
   serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+    const TrueClassPlaces places(scores, truth, block);
     for (Index i = block.begin; i < block.end; ++i) {
       const double weight = weight_at(weights, i);
       const std::int32_t y = truth[static_cast<std::size_t>(i)];
-      const Index place = y < 0 ? scores.cols() : place_of(scores, i, y);
+      const Index place = places.of(i);
       to[kTotal] += weight;
       if (place > 0) to[kErrors] += weight;
       for (std::size_t n = 0; n < top; ++n) {
@@ -217,28 +263,71 @@ std::vector<std::vector<double>> confusion_matrix(const Grid<double>& scores,
   return counts;
 }
 
+std::vector<ClassQuality> class_quality(const std::vector<std::vector<double>>& confusion,
+                                        const Grid<double>& scores, std::span<const std::int32_t> truth,
+                                        std::span<const double> weights) {
+  const auto k = static_cast<std::size_t>(scores.cols());
+  std::vector<double> actual(k, 0.0), predicted(k, 0.0);
+  for (std::size_t row = 0; row < confusion.size(); ++row) {
+    for (std::size_t c = 0; c < k; ++c) {
+      if (row < k) actual[row] += confusion[row][c];
+      predicted[c] += confusion[row][c];
+    }
+  }
+  std::vector<ClassQuality> all;
+  for (std::size_t c = 0; c < k; ++c) {
+    ClassQuality quality = quality_of(confusion[c][c], predicted[c], actual[c]);
+    std::vector<ScoredRow> rows;
+    for (Index i = 0; i < scores.rows(); ++i) {
+      const bool positive = truth[static_cast<std::size_t>(i)] == static_cast<std::int32_t>(c);
+      rows.push_back({scores(i, static_cast<Index>(c)), positive, weight_at(weights, i)});
+    }
+    quality.area = area_under_curve(std::move(rows));
+    all.push_back(quality);
+  }
+  return all;
+}
+
+ClassMeans means_of(const std::vector<ClassQuality>& classes) {
+  const auto mean = [&](double ClassQuality::*value) {
+    double sum = 0, count = 0;
+    for (const ClassQuality& quality : classes) {
+      if (std::isnan(quality.*value)) continue;
+      sum += quality.*value;
+      count += 1;
+    }
+    return count > 0 ? sum / count : kUndefined;
+  };
+  return {1 - mean(&ClassQuality::recall), mean(&ClassQuality::f1), mean(&ClassQuality::area)};
+}
+
 TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks, std::span<const double> weights) {
   TaskMetrics metrics;
   const std::size_t k = tasks.names.size();
   double wrong = 0, total = 0;
   for (std::size_t t = 0; t < k; ++t) {
     std::vector<ScoredRow> rows;
-    double sums[2] = {};  // weight of the wrong rows, weight of all rows
+    enum { kWrong, kAll, kHits, kPredicted, kActual };
+    double sums[5] = {};  // weights
     serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
       for (Index i = block.begin; i < block.end; ++i) {
         const std::int8_t sign = tasks.sign[static_cast<std::size_t>(i) * k + t];
         if (sign == 0) continue;
         const ScoredRow row{scores(i, static_cast<Index>(t)), sign > 0, weight_at(weights, i)};
         rows.push_back(row);
-        to[1] += row.weight;
+        to[kAll] += row.weight;
         const bool right = row.positive ? row.score > 0 : row.score <= 0;
-        if (!right) to[0] += row.weight;
+        if (!right) to[kWrong] += row.weight;
+        if (row.score > 0) to[kPredicted] += row.weight;
+        if (row.positive) to[kActual] += row.weight;
+        if (row.positive && row.score > 0) to[kHits] += row.weight;
       }
     });
-    wrong += sums[0];
-    total += sums[1];
-    metrics.task_error.push_back(sums[1] > 0 ? sums[0] / sums[1] : 0);
-    metrics.area.push_back(area_under_curve(std::move(rows)));
+    wrong += sums[kWrong];
+    total += sums[kAll];
+    metrics.task_error.push_back(sums[kAll] > 0 ? sums[kWrong] / sums[kAll] : 0);
+    metrics.quality.push_back(quality_of(sums[kHits], sums[kPredicted], sums[kActual]));
+    metrics.quality.back().area = area_under_curve(std::move(rows));
   }
   metrics.error = total > 0 ? wrong / total : 0;
   return metrics;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sharelearn/model/metrics.hpp"
@@ -33,6 +34,19 @@ Grid<std::int8_t> signs_of(const Grid<double>& scores) {
     }
   }
   return signs;
+}
+
+/// What only some models have.
+void add_preprocessing(const Preprocessing& preprocessing, nlohmann::json& json) {
+  for (const Category& category : preprocessing.categories) {
+    json["categories"].push_back(
+        {{"name", category.name}, {"first_column", category.first}, {"levels", category.levels}});
+  }
+  if (!preprocessing.indicators.empty()) json["indicators"] = preprocessing.indicators;
+  const CountTransform& transform = preprocessing.transform;
+  if (transform.is_identity()) return;
+  json["transform"]["kind"] = name_of(transform.kind);
+  if (!transform.idf.empty()) json["transform"]["idf"] = transform.idf;
 }
 
 void divide(Grid<double>& scores, double by) {
@@ -70,13 +84,19 @@ Link Model::link() const {
   return link_.value_or(logistic_link(outputs_are()));
 }
 
+Index Model::columns_read() const {
+  const std::vector<char> needed = preprocessing.needed_in_data(columns_needed());
+  if (needed.empty()) return preprocessing.data_columns();
+  return std::ranges::count_if(needed, [](char n) { return n != 0; });
+}
+
 void Model::check_columns(const Dataset& data) const {
   if (columns() > 0) require_columns(data, columns(), "the model was trained on");
 }
 
 Grid<double> Model::scores(const Dataset& data, ThreadPool& threads) const {
   std::optional<Dataset> room;
-  const Dataset& prepared = preprocessing.prepare(data, room, threads);
+  const Dataset& prepared = preprocessing.prepare(data, room, threads, columns_needed());
   check_columns(prepared);
   Grid<double> scores = prepared_scores(prepared, threads);
   require_finite(scores, *this, data.source);
@@ -86,7 +106,7 @@ Grid<double> Model::scores(const Dataset& data, ThreadPool& threads) const {
 EarlyScores Model::early_scores(const Dataset& data, ThreadPool& threads) const {
   if (early == nullptr) throw InputError("the model has no thresholds for stopping early; fit them first");
   std::optional<Dataset> room;
-  const Dataset& prepared = preprocessing.prepare(data, room, threads);
+  const Dataset& prepared = preprocessing.prepare(data, room, threads, columns_needed());
   check_columns(prepared);
   EarlyScores result = prepared_early_scores(prepared, threads);
   require_finite(result.scores, *this, data.source);
@@ -102,6 +122,13 @@ Grid<double> Model::proba(const Dataset& data, ThreadPool& threads) const {
 }
 
 Grid<double> Model::proba(Grid<double> scores) const {
+  if (!confidence.from.empty()) {
+    scores = log_proba(std::move(scores));
+    for (Index c = 0; c < scores.cols(); ++c) {
+      for (double& value : scores.column_span(c)) value = std::exp(value);
+    }
+    return scores;
+  }
   divide(scores, temperature);
   to_probabilities(link(), scores);
   return scores;
@@ -110,6 +137,7 @@ Grid<double> Model::proba(Grid<double> scores) const {
 Grid<double> Model::log_proba(Grid<double> scores) const {
   divide(scores, temperature);
   to_log_probabilities(link(), scores);
+  map_confidence(confidence, scores);
   return scores;
 }
 
@@ -148,6 +176,8 @@ nlohmann::json Model::to_json(bool) const {
       {"scaling", {{"kind", name_of(scaling.kind)}, {"offset", scaling.offset}, {"factor", scaling.factor}}},
       {"features_used", features_used()}};
   if (temperature != 1) json["temperature"] = temperature;
+  add_preprocessing(preprocessing, json);
+  if (!confidence.from.empty()) json["confidence"] = {{"from", confidence.from}, {"to", confidence.to}};
   return json;
 }
 

@@ -51,7 +51,7 @@ double mean_area(const MultiOutputData& data, const Grid<double>& scores) {
     for (Index i = begin; i < end; ++i)
       task.sign.push_back(data.sign[to_size(data.own_rows() ? i : i * data.outputs() + t)]);
     const std::span<const double> weights(data.error_weights().data() + begin, to_size(end - begin));
-    const double area = task_metrics(of_task, task, weights).area[0];
+    const double area = task_metrics(of_task, task, weights).quality[0].area;
     if (std::isnan(area)) continue;
     sum += area;
     ++counted;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "data/to_size.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/memory.hpp"
 #include "sharelearn/transform/missing.hpp"
@@ -18,41 +19,80 @@ void fit_width(SparseMatrix& x, Index count) {
   x.value.resize(static_cast<std::size_t>(x.start.back()));
 }
 
+/// Data with only the columns that are read gets the others, too, as zeros.
+void spread_columns(Dataset& data, const std::vector<char>& needed) {
+  DenseMatrix x(data.rows(), std::ssize(needed));
+  Index next = 0;
+  for (Index j = 0; j < x.cols(); ++j) {
+    if (needed[to_size(j)] != 0) data.x.copy_column(next++, x.column(j));
+  }
+  data.x = std::move(x);
+}
+
 }  // namespace
 
 struct Preprocessing::Changes {
-  bool order, fill, width;
-  bool any() const { return order || fill || width; }
+  bool order, spread, fill, width;
+  bool any() const { return order || spread || fill || width; }
 };
 
-Preprocessing::Changes Preprocessing::changes_for(const Dataset& data) const {
+std::vector<std::string> Preprocessing::data_names() const {
+  if (names.empty()) return {};
+  return {names.begin(), names.end() - std::ssize(indicators)};
+}
+
+std::vector<char> Preprocessing::needed_in_data(const std::vector<char>& needed) const {
+  if (needed.empty() || transform.reads_whole_rows()) return {};
+  std::vector<char> result(needed.begin(), needed.end() - std::ssize(indicators));
+  for (std::size_t i = 0; i < indicators.size(); ++i) {
+    if (needed[result.size() + i] != 0) result[to_size(indicators[i])] = 1;
+  }
+  return result;
+}
+
+Preprocessing::Changes Preprocessing::changes_for(const Dataset& data,
+                                                  const std::vector<char>& needed) const {
   const bool sparse = data.x.is_sparse(), named = !data.column_names.empty();
-  const Changes changes{.order = !sparse && named && !names.empty() && data.column_names != names,
-                        .fill = has_missing(data.x),
-                        .width = sparse && !named && width() > 0 && data.columns() != width()};
-  if (!changes.fill || !means.empty()) return changes;
-  throw InputError(fmt::format(
-      "{}: values are missing, and the model was not fitted with `missing` mean, so that it has no "
-      "means for them; fit it so, or read the data with `missing` zero",
-      data.source));
+  const auto read = std::ranges::count_if(needed, [](char n) { return n != 0; });
+  Changes changes{.order = !sparse && named && !names.empty() && data.column_names != data_names(),
+                  .spread = !sparse && !named && data_columns() > 0 && data.columns() != data_columns() &&
+                            data.columns() == read,
+                  .fill = false,
+                  .width = sparse && !named && width() > 0 && data.columns() != data_columns()};
+  const bool as_in_model = !changes.order && !changes.spread;
+  changes.fill = has_missing(data.x, as_in_model ? needed : std::span<const char>());
+  return changes;
 }
 
-void Preprocessing::apply(const Changes& changes, Dataset& data, ThreadPool& threads) const {
-  if (changes.order) order_columns(data, names, "the model");
-  if (changes.fill) fill_missing(data.x, means, threads);
-  if (changes.width) fit_width(data.x.sparse(), width());
+void Preprocessing::apply(const Changes& changes, Dataset& data, ThreadPool& threads,
+                          const std::vector<char>& needed) const {
+  if (changes.order) take_columns(data, data_names(), needed, "the model");
+  if (changes.spread) spread_columns(data, needed);
+  if (changes.width) fit_width(data.x.sparse(), data_columns());
+  const bool fill = changes.fill && has_missing(data.x, needed);
+  if (fill && means.empty()) {
+    throw InputError(fmt::format(
+        "{}: values are missing, and the model was not fitted with `missing` mean, so that it has no "
+        "means for them; fit it so, or read the data with `missing` zero",
+        data.source));
+  }
+  if (!data.x.is_sparse() || data.column_names.empty()) append_indicators(data, indicators);
+  if (fill) fill_missing(data.x, means, threads);
+  transform.apply(data.x, threads, data.source);
 }
 
-void Preprocessing::arrange(Dataset& data, ThreadPool& threads) const {
-  apply(changes_for(data), data, threads);
+void Preprocessing::arrange(Dataset& data, ThreadPool& threads, const std::vector<char>& needed) const {
+  const std::vector<char> read = needed_in_data(needed);
+  apply(changes_for(data, read), data, threads, read);
 }
 
-const Dataset& Preprocessing::prepare(const Dataset& data, std::optional<Dataset>& room,
-                                      ThreadPool& threads) const {
-  const Changes changes = changes_for(data);
-  if (!changes.any()) return data;
+const Dataset& Preprocessing::prepare(const Dataset& data, std::optional<Dataset>& room, ThreadPool& threads,
+                                      const std::vector<char>& needed) const {
+  const std::vector<char> read = needed_in_data(needed);
+  const Changes changes = changes_for(data, read);
+  if (!changes.any() && indicators.empty() && transform.is_identity()) return data;
   room = data;
-  apply(changes, *room, threads);
+  apply(changes, *room, threads, read);
   return *room;
 }
 

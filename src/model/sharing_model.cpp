@@ -1,13 +1,8 @@
 #include "sharelearn/model/sharing_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <map>
 
-#include "kernels/class_rows.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -45,12 +40,18 @@ SharingOptions read_options(ByteReader& in) {
   o.kernel.kind = static_cast<KernelKind>(read_choice(in, 2));
   for (double* v : {&o.kernel.sigma, &o.kernel.degree, &o.kernel.offset}) *v = in.f64();
   o.budget = in.index(0, kMany);
-  o.update = static_cast<UpdateRule>(read_choice(in, 1));
+  o.update = static_cast<UpdateRule>(read_choice(in, 2));
   o.aggressiveness = in.f64();
   o.average = in.u8() != 0;
   o.binary = in.u8() != 0;
   o.unit = in.u8() != 0;
   return o;
+}
+
+void write_adaptive(ByteWriter& out, const AdaptiveSteps& adaptive) {
+  adaptive.squares.write(out);
+  out.doubles(adaptive.scale);
+  out.f64(adaptive.spread);
 }
 
 void write_supports(ByteWriter& out, const std::vector<SupportEntry>& supports) {
@@ -76,68 +77,6 @@ std::vector<SupportEntry> read_supports(ByteReader& in, Index classes) {
 }
 
 }  // namespace
-
-MapKind map_from(std::string_view name) {
-  if (name == "product") return MapKind::product;
-  if (name == "frequency") return MapKind::frequency;
-  if (name == "difference") return MapKind::difference;
-  throw InputError(fmt::format("map: expected product, frequency or difference, got \"{}\"", name));
-}
-
-std::string_view name_of(MapKind kind) {
-  return kind == MapKind::product ? "product" : kind == MapKind::frequency ? "frequency" : "difference";
-}
-
-Prototype prototype_from(std::string_view name) {
-  if (name == "mean") return Prototype::mean;
-  if (name == "first") return Prototype::first;
-  throw InputError(fmt::format("prototype: expected mean or first, got \"{}\"", name));
-}
-
-UpdateRule update_from(std::string_view name) {
-  if (name == "perceptron") return UpdateRule::perceptron;
-  if (name == "pa") return UpdateRule::passive_aggressive;
-  throw InputError(fmt::format("update: expected perceptron or pa, got \"{}\"", name));
-}
-
-void SharingWeights::write(ByteWriter& out) const {
-  own.write(out);
-  out.doubles(common);
-  group.write(out);
-}
-
-SharingWeights SharingWeights::read(ByteReader& in, Index classes, Index groups) {
-  SharingWeights weights;
-  weights.own = ClassTable::read(in, classes);
-  weights.common = in.doubles();
-  weights.group = ClassTable::read(in, groups);
-  return weights;
-}
-
-SharingModel::SharingModel(const SharingOptions& chosen, ClassSets collection, FeatureNumbering ids)
-    : options(chosen), features(std::move(ids)), sets(std::move(collection)) {
-  options.hypotheses = sets.kind();
-}
-
-Index SharingModel::find_class(const std::string& name) const {
-  const auto found = class_of_name_.find(name);
-  return found == class_of_name_.end() ? -1 : found->second;
-}
-
-Index SharingModel::add_class(std::string_view name) {
-  const Index cls = class_count();
-  classes.emplace_back(name);
-  class_of_name_.emplace(name, cls);
-  sets.add_class(name);
-  for (ClassTable* table : {&sums, &weights.own, &weighted.own}) table->grow_classes(cls + 1);
-  const auto padded = static_cast<std::size_t>(kernels::padded_classes(cls + 1));
-  if (examples_of.size() < padded) {
-    examples_of.resize(padded, 0);
-    divisor.resize(padded, 1);
-    inverse.resize(padded, 1);
-  }
-  return cls;
-}
 
 Index SharingModel::features_used() const {
   if (uses_kernel()) return feature_count;
@@ -173,6 +112,7 @@ std::string SharingModel::payload() const {
   for (const SetVotes& v : votes) {
     for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
   }
+  if (adapts()) write_adaptive(out, adaptive);
   // Models of sparse rows alone end here. A table's names stay where sparse rows came after it.
   const Preprocessing& input = preprocessing;
   if (input.columns > 0 || !input.names.empty()) out.index(input.columns);
@@ -189,6 +129,7 @@ ModelPtr SharingModel::read(std::string_view payload, const std::string& path) {
   model->read_classes(in);
   model->read_hypotheses(in);
   model->read_progress(in);
+  if (model->adapts()) model->read_adaptive(in);
   model->read_columns(in);
   in.expect_end();
   model->bound_features();
@@ -203,12 +144,15 @@ void SharingModel::check(const ByteReader& in) const {
     in.damaged("its class sets do not fit its classes");
   }
   const Kernel& kernel = options.kernel;
-  if ((kernel.kind == KernelKind::gaussian && !(kernel.sigma > 0)) || !(options.aggressiveness > 0)) {
+  if ((kernel.kind == KernelKind::gaussian && !(kernel.sigma > 0)) || !(options.aggressiveness > 0) ||
+      (adapts() && (uses_kernel() || options.average))) {
     in.damaged("an option is out of bounds");
   }
   const Index most = std::max({sums.features(), weights.own.features(), weights.group.features(),
                                weighted.own.features(), weighted.group.features(), std::ssize(weights.common),
-                               std::ssize(weighted.common), plain.dims(), centred.dims()});
+                               std::ssize(weighted.common), plain.dims(), centred.dims(),
+                               adaptive.squares.own.features(), adaptive.squares.group.features(),
+                               std::ssize(adaptive.squares.common), std::ssize(adaptive.scale)});
   if (static_cast<std::uint64_t>(most) > features.end()) in.damaged("it has weights of unknown features");
   if (std::max({mistakes, first_occurrences, updates}) > examples) in.damaged("its counts do not fit");
   const Preprocessing& input = preprocessing;
@@ -220,8 +164,10 @@ void SharingModel::check(const ByteReader& in) const {
 
 void SharingModel::read_classes(ByteReader& in) {
   const std::vector<std::string> names = in.texts();
-  for (const std::string& name : names) add_class(name);
-  if (class_of_name_.size() != names.size()) in.damaged("two of its classes have one name");
+  for (const std::string& name : names) {
+    if (find_class(name) >= 0) in.damaged("two of its classes have one name");
+    add_class(name);
+  }
   sets = ClassSets::read(in);
   const std::vector<double> counts = in.doubles(), divisors = in.doubles();
   if (sets.classes() != class_count() || counts.size() != divisors.size() ||
@@ -254,6 +200,12 @@ void SharingModel::read_progress(ByteReader& in) {
   for (SetVotes& v : votes) {
     for (double* number : {&v.trials, &v.helped, &v.harmed}) *number = in.f64();
   }
+}
+
+void SharingModel::read_adaptive(ByteReader& in) {
+  adaptive.squares = SharingWeights::read(in, class_count(), std::ssize(sets.groups()));
+  adaptive.scale = in.doubles();
+  adaptive.spread = in.f64();
 }
 
 // Files of an older sharelearn end before the columns' number or before their names.
@@ -289,36 +241,6 @@ void SharingModel::check_supports(const ByteReader& in) const {
     }
   }
   if (std::max(plain.dims(), centred.dims()) > feature_count) in.damaged("its supports are too long");
-}
-
-void ExampleBuilder::clear(const SharingModel& model) {
-  feature_.clear();
-  value_.clear();
-  if (model.features.bias()) {
-    feature_.push_back(0);
-    value_.push_back(1);
-  }
-}
-
-void ExampleBuilder::merge() {
-  std::map<std::uint32_t, float> sum;
-  for (std::size_t e = 0; e < feature_.size(); ++e) sum[feature_[e]] += value_[e];
-  if (sum.size() == feature_.size()) return;
-  feature_.clear();
-  value_.clear();
-  for (const auto& [id, value] : sum) {
-    feature_.push_back(id);
-    value_.push_back(value);
-  }
-}
-
-void ExampleBuilder::finish(const SharingModel& model) {
-  if (model.features.hash_bits() > 0) merge();
-  if (!model.options.unit) return;
-  double squares = 0;
-  for (const float v : value_) squares += static_cast<double>(v) * static_cast<double>(v);
-  if (squares == 0) return;
-  for (float& v : value_) v = static_cast<float>(static_cast<double>(v) / std::sqrt(squares));
 }
 
 void SharingModel::check_columns(const Dataset& data) const {

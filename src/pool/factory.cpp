@@ -56,7 +56,8 @@ std::unique_ptr<Pool> make_kernel(const PoolData& data, const PoolOptions& optio
     throw InputError("`support-by` perceptron needs classes; use `support-by` kmeans or `support-by` sample");
   }
   return std::make_unique<KernelPool>(
-      data.x, perceptron_support(data.x, data.class_of_row, data.classes, count, sigma, seed, data.weights),
+      data.x,
+      perceptron_support(data.x, data.class_of_row, data.classes, count, sigma, seed, data.weights, &threads),
       sigma, threads);
 }
 

@@ -59,9 +59,10 @@ Grid<float> sampled_support(const ColumnView& x, Index count, std::uint64_t seed
 Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t seed, ThreadPool& threads,
                               std::span<const double> weights = {});
 /// The rows on which a multiclass kernel perceptron errs in one pass in random order, at most `count`.
+/// `threads`, if given, say when the run is cancelled; the work is done in the caller.
 Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t> class_of_row, Index classes,
                                Index count, double sigma, std::uint64_t seed,
-                               std::span<const double> weights = {});
+                               std::span<const double> weights = {}, ThreadPool* threads = nullptr);
 
 /// Half the median squared distance between rows paired by chance (1 if the rows are all alike).
 double typical_sigma(const ColumnView& x, std::uint64_t seed, std::span<const double> weights = {});

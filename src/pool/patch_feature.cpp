@@ -185,10 +185,23 @@ struct PatchEvaluator::Plan {
     Index size;
     std::vector<MaskProfile> planes;
   };
+  /// Templates of one size that are computed one by one.
+  struct Windows {
+    std::size_t group;
+    std::vector<kernels::TemplateWindow> windows;  // point into `weights` and `masks`
+    std::vector<std::uint16_t> multiplier;
+    std::vector<std::size_t> feature;
+    std::vector<AlignedVector<std::uint32_t>> weights;
+    std::vector<MaskProfile> masks;
+  };
   PatchFrame frame;
   std::vector<Group> groups;
   std::vector<Panel> panels;
-  std::vector<std::size_t> list_end;  // number of panels up to the end of each list of features
+  std::vector<Windows> windows;
+  std::vector<std::size_t> list_end;    // number of panels up to the end of each list of features
+  std::vector<std::size_t> window_end;  // the same of windows
+  std::size_t most_windows = 0;         // of one element of `windows`
+  bool in_steps = false;                // there are several lists, most of them short
   std::size_t most_rows = 1;
   std::size_t most_masks = 1;
 
@@ -200,6 +213,7 @@ struct PatchEvaluator::Plan {
   }
   void add_list(std::span<const PatchFeature* const> features);
   void add_panel(std::span<const PatchFeature* const> features, std::span<const std::size_t> members);
+  void add_window(const PatchFeature::Parts& parts, std::size_t feature, Windows& to);
 };
 
 namespace {
@@ -251,6 +265,51 @@ std::size_t place_in(std::vector<T>& list, const T& value) {
 }
 
 }  // namespace
+
+/// Products of two taps that a panel and its templates one by one compute: a panel computes 4 positions of 16
+/// templates at once, a window 16 positions.
+bool cheaper_one_by_one(std::span<const PatchFeature* const> features, const Gathering& gathering) {
+  const Index size = features[gathering.members.front()]->parts().size;
+  const Index panel = gathering.cost() * size * ((size + 3) / 4) * 8;
+  Index single = 0;
+  for (const std::size_t f : gathering.members) {
+    const ProfileRange y = range_of(features[f]->parts().row_profile);
+    const ProfileRange x = range_of(features[f]->parts().column_profile);
+    const Index rest = (x.end - x.begin) % 16;
+    Index vectors = (y.end - y.begin) * ((x.end - x.begin) / 16 + (rest > kernels::kFewColumns ? 1 : 0));
+    if (rest <= kernels::kFewColumns) vectors += rest * ((y.end - y.begin + 15) / 16);
+    single += vectors * size * ((size + 1) / 2);
+  }
+  return single < panel;
+}
+
+void PatchEvaluator::Plan::add_window(const PatchFeature::Parts& parts, std::size_t feature, Windows& to) {
+  constexpr std::size_t kBeyond = 16;
+  const ProfileRange y = range_of(parts.row_profile), x = range_of(parts.column_profile);
+  std::vector<std::int8_t> transposed;
+  for (Index at = 0; at < parts.size * parts.size; ++at) {
+    const Index from = at % parts.size * parts.size + at / parts.size;
+    transposed.push_back(parts.weights[static_cast<std::size_t>(from)]);
+  }
+  const auto packed = [&](const std::vector<std::int8_t>& taps) {
+    auto& words = to.weights.emplace_back(static_cast<std::size_t>(parts.size * ((parts.size + 1) / 2) * 8));
+    kernels::pack_window(taps.data(), parts.size, words.data());
+    return words.data();
+  };
+  const std::uint32_t* weights = packed(parts.weights);
+  const std::uint32_t* turned = packed(transposed);
+  const auto cut = [&](const MaskProfile& profile, ProfileRange range) {
+    MaskProfile part(profile.begin() + range.begin, profile.begin() + range.end);
+    part.resize(part.size() + kBeyond, 0);
+    return to.masks.emplace_back(std::move(part)).data();
+  };
+  const std::int16_t* rows = cut(parts.row_profile, y);
+  const std::int16_t* columns = cut(parts.column_profile, x);
+  to.windows.push_back({weights, parts.size, turned, y.begin, y.end, x.begin, x.end, rows, columns});
+  to.multiplier.push_back(parts.multiplier);
+  to.feature.push_back(feature);
+  most_windows = std::max(most_windows, to.windows.size());
+}
 
 void PatchEvaluator::Plan::add_panel(std::span<const PatchFeature* const> features,
                                      std::span<const std::size_t> members) {
@@ -315,7 +374,15 @@ void PatchEvaluator::Plan::add_list(std::span<const PatchFeature* const> feature
       }
     }
     unite_small(gatherings);
-    for (const Gathering& gathering : gatherings) add_panel(features, gathering.members);
+    Windows one_by_one{group_of(size), {}, {}, {}, {}, {}};
+    for (const Gathering& gathering : gatherings) {
+      if (!in_steps || !cheaper_one_by_one(features, gathering)) {
+        add_panel(features, gathering.members);
+        continue;
+      }
+      for (const std::size_t f : gathering.members) add_window(features[f]->parts(), f, one_by_one);
+    }
+    if (!one_by_one.windows.empty()) windows.push_back(std::move(one_by_one));
   }
 }
 
@@ -324,6 +391,7 @@ PatchEvaluator::PatchEvaluator(std::span<const PatchFeature* const> features)
 
 PatchEvaluator::PatchEvaluator(const std::vector<std::vector<const PatchFeature*>>& lists)
     : plan_(std::make_unique<Plan>()) {
+  plan_->in_steps = lists.size() > 1;
   bool first = true;
   for (const auto& features : lists) {
     if (first && !features.empty()) {
@@ -332,6 +400,7 @@ PatchEvaluator::PatchEvaluator(const std::vector<std::vector<const PatchFeature*
     }
     plan_->add_list(features);
     plan_->list_end.push_back(plan_->panels.size());
+    plan_->window_end.push_back(plan_->windows.size());
   }
 }
 
@@ -347,10 +416,12 @@ struct PatchEvaluator::Workspace::State {
   explicit State(const PatchFrame& frame) : converter(frame) {}
   PatchPixels converter;
   std::vector<std::uint8_t> pixels;
-  std::vector<PatchImage> images;  // one per template size
+  std::vector<std::uint8_t> pairs;                 // each pixel and its right neighbour
+  std::vector<std::uint8_t> turned, turned_pairs;  // the transposed image; its pixels and their neighbours
+  std::vector<PatchImage> images;                  // one per template size
   std::vector<const kernels::PreparedImage*> prepared;
   AlignedVector<std::int16_t> scratch;
-  std::vector<std::int16_t> responses;
+  std::vector<std::int16_t> responses, window_responses;
 };
 
 PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator)
@@ -363,6 +434,12 @@ PatchEvaluator::Workspace::Workspace(const PatchEvaluator& evaluator)
     width = std::max(width, state_->images.back().width());
   }
   state_->scratch.assign(static_cast<std::size_t>(width * kernels::kTemplatePanel) * plan.most_rows, 0);
+  if (!plan.windows.empty()) {
+    state_->pairs.assign(2 * state_->pixels.size() + 64, 0);
+    state_->turned.assign(state_->pixels.size(), 0);
+    state_->turned_pairs.assign(state_->pairs.size(), 0);
+  }
+  state_->window_responses.assign(plan.most_windows, 0);
   state_->responses.assign(static_cast<std::size_t>(kernels::kTemplatePanel) * plan.most_masks, 0);
 }
 
@@ -398,12 +475,42 @@ void PatchEvaluator::run(Workspace& workspace, std::uint8_t* out) const {
 
 void PatchEvaluator::prepare(Workspace& workspace) const {
   Workspace::State& state = *workspace.state_;
-  state.prepared.clear();
-  for (PatchImage& image : state.images) state.prepared.push_back(&image.prepare(state.pixels.data()));
+  state.prepared.assign(state.images.size(), nullptr);
+  if (state.pairs.empty()) return;
+  const ImageShape& shape = plan_->frame.shape;
+  constexpr Index kFrom = kernels::kWindowLanes;
+  for (Index x = kFrom; x < shape.width; ++x) {
+    const std::uint8_t* column = state.pixels.data() + x;
+    std::uint8_t* to = state.turned.data() + x * shape.height;
+    for (Index y = 0; y < shape.height; ++y) to[y] = column[y * shape.width];
+  }
+  kernels::pair_pixels(state.pixels.data(), shape.pixels(), state.pairs.data());
+  if (shape.width <= kFrom) return;
+  const Index skipped = kFrom * shape.height;
+  kernels::pair_pixels(state.turned.data() + skipped, shape.pixels() - skipped,
+                       state.turned_pairs.data() + 2 * skipped);
 }
 
 void PatchEvaluator::evaluate_list(std::size_t list, Workspace& workspace, std::uint8_t* out) const {
   Workspace::State& state = *workspace.state_;
+  const auto prepared =
+      [&](std::size_t group) -> const kernels::PreparedImage& {  // a size when it is first needed
+    const auto*& tables = state.prepared[group];
+    if (tables == nullptr) tables = &state.images[group].prepare(state.pixels.data());
+    return *tables;
+  };
+  for (std::size_t p = list == 0 ? 0 : plan_->window_end[list - 1]; p < plan_->window_end[list]; ++p) {
+    const Plan::Windows& windows = plan_->windows[p];
+    std::int16_t* responses = state.window_responses.data();
+    (void)prepared(windows.group);
+    kernels::window_responses(
+        state.images[windows.group].paired(state.pairs.data(), state.turned_pairs.data()),
+        windows.windows.data(), std::ssize(windows.windows), responses);
+    for (std::size_t w = 0; w < windows.feature.size(); ++w) {
+      const int value = responses[w] * windows.multiplier[w] >> 16;
+      out[windows.feature[w]] = static_cast<std::uint8_t>(std::min(255, value));
+    }
+  }
   for (std::size_t p = list == 0 ? 0 : plan_->list_end[list - 1]; p < plan_->list_end[list]; ++p) {
     const Plan::Panel& panel = plan_->panels[p];
     const Index size = plan_->groups[panel.group].size;
@@ -419,8 +526,7 @@ void PatchEvaluator::evaluate_list(std::size_t list, Workspace& workspace, std::
                                            .columns = panel.columns.data(),
                                            .masks = panel.masks.data(),
                                            .mask_count = static_cast<Index>(panel.masks.size())};
-    kernels::panel_responses(*state.prepared[panel.group], templates, state.scratch.data(),
-                             state.responses.data());
+    kernels::panel_responses(prepared(panel.group), templates, state.scratch.data(), state.responses.data());
     std::int16_t own[kernels::kTemplatePanel] = {};
     for (std::size_t lane = 0; lane < panel.feature.size(); ++lane) {
       own[lane] = state.responses[panel.mask[lane] * kernels::kTemplatePanel + lane];

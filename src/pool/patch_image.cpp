@@ -17,7 +17,7 @@ PatchImage::PatchImage(const PatchFrame& frame, Index size, std::vector<MaskProf
   const auto plane = static_cast<std::size_t>(positions_y() * width);
   contrast_.assign(plane + kSpare, 0);
   factors_.assign(plane * planes_.size(), 0);
-  blank_.assign(plane, 1);
+  blank_.assign(plane + kSpare, 1);
   sum_.resize(static_cast<std::size_t>(shape_.width) + kSpare);
   square_.resize(sum_.size());
   spread_.resize(static_cast<std::size_t>(positions_x()) + kSpare);
@@ -42,23 +42,14 @@ const kernels::PreparedImage& PatchImage::prepare(const std::uint8_t* pixels) {
 /// Sums and sums of squares over the template's rows are kept per column and updated from one image row to
 /// the next.
 void PatchImage::fill_contrast(const std::uint8_t* pixels) {
-  const auto columns = static_cast<std::size_t>(shape_.width);
   std::ranges::fill(sum_, 0);
   std::ranges::fill(square_, 0);
   for (Index y = 0; y < shape_.height; ++y) {
-    const std::uint8_t* in = pixels + y * shape_.width;
-    for (std::size_t x = 0; x < columns; ++x) {
-      sum_[x] += in[x];
-      square_[x] += in[x] * in[x];
-    }
+    const std::uint8_t* out = y < size_ ? nullptr : pixels + (y - size_) * shape_.width;
+    kernels::move_sums(pixels + y * shape_.width, out, shape_.width, sum_.data(), square_.data());
     if (y + 1 < size_) continue;
     fill_contrast_row(y + 1 - size_);
     fill_blank(y + 1 - size_);
-    const std::uint8_t* out = pixels + (y + 1 - size_) * shape_.width;
-    for (std::size_t x = 0; x < columns; ++x) {
-      sum_[x] -= out[x];
-      square_[x] -= out[x] * out[x];
-    }
   }
 }
 
@@ -73,14 +64,9 @@ void PatchImage::fill_contrast_row(Index y) {
 }
 
 void PatchImage::fill_blank(Index y) {
-  std::uint8_t* out = blank_.data() + y * prepared_.width;
-  const Index tile = kernels::kPositionTile;
-  // Length of the run of constant patches from x on; nothing is computed beyond the last position.
-  Index run = tile;
-  for (Index x = positions_x() - 1; x >= 0; --x) {
-    run = spread_[static_cast<std::size_t>(x)] == 0 ? run + 1 : 0;
-    out[x] = run >= tile ? 1 : 0;
-  }
+  // Nothing is computed beyond the last position.
+  std::fill_n(spread_.data() + positions_x(), kernels::kPositionTile, 0.0f);
+  kernels::blank_row(spread_.data(), positions_x(), blank_.data() + y * prepared_.width);
 }
 
 void append_padded(const MaskProfile& profile, Index width, std::vector<std::int16_t>& out) {

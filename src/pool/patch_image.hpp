@@ -25,6 +25,11 @@ class PatchImage {
   /// while the tables are used.
   const kernels::PreparedImage& prepare(const std::uint8_t* pixels);
 
+  /// The tables for windows.
+  kernels::PairedImage paired(const std::uint8_t* pairs, const std::uint8_t* turned) const {
+    return {pairs, turned, shape_.width, shape_.height, contrast_.data(), blank_.data(), prepared_.width};
+  }
+
   Index width() const { return prepared_.width; }
   Index positions_x() const { return shape_.width - size_ + 1; }
   Index positions_y() const { return shape_.height - size_ + 1; }

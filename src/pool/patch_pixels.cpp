@@ -50,11 +50,7 @@ PatchPixels::PatchPixels(const PatchFrame& frame) : frame_(frame) {
 void PatchPixels::convert(std::span<const float> values, std::uint8_t* out) {
   const auto full = static_cast<float>(kernels::kFullPixel);
   const float factor = full / (frame_.range.high - frame_.range.low);
-  std::ranges::transform(values, out, [&](float value) {
-    // In this order a value that is not a number becomes 0.
-    return static_cast<std::uint8_t>(
-        std::min(full, std::max(0.0f, (value - frame_.range.low) * factor + 0.5f)));
-  });
+  kernels::to_pixels(values.data(), std::ssize(values), frame_.range.low, factor, out);
   straighten(out, values.size());
 }
 

@@ -34,13 +34,14 @@ float standardise(std::span<float> patch) {
 /// Row after row of standardised patches.
 std::vector<float> sample_patches(std::span<const std::uint8_t> pixels, const RowCopies& images,
                                   const ImageShape& shape, Index size, const PatchOptions& options,
-                                  Random& random) {
+                                  Random& random, ThreadPool& threads) {
   const auto taps = static_cast<std::size_t>(size * size);
   std::vector<float> patches;
   patches.reserve(static_cast<std::size_t>(options.samples) * taps);
   std::vector<float> patch(taps);
   for (Index draw = 0; draw < kTries * options.samples; ++draw) {
     if (patches.size() >= static_cast<std::size_t>(options.samples) * taps) break;
+    threads.throw_if_cancelled();
     const Index image = images.row(random.below(images.count()));
     const Index y = random.below(shape.height - size + 1), x = random.below(shape.width - size + 1);
     const std::uint8_t* corner = pixels.data() + image * shape.pixels() + y * shape.width + x;
@@ -98,7 +99,8 @@ std::vector<TemplateBank> learn_templates(std::span<const std::uint8_t> pixels, 
                                    shape.height, shape.width, group.size));
     }
     Random random(options.seed, static_cast<std::uint64_t>(group.size));
-    const std::vector<float> patches = sample_patches(pixels, images, shape, group.size, options, random);
+    const std::vector<float> patches =
+        sample_patches(pixels, images, shape, group.size, options, random, threads);
     const Index taps = group.size * group.size;
     const PointView points{patches.data(), static_cast<Index>(patches.size()) / taps, taps};
     if (points.rows < group.count) {

@@ -108,8 +108,8 @@ Grid<float> clustered_support(const ColumnView& x, Index count, std::uint64_t se
 }
 
 Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t> class_of_row, Index classes,
-                               Index count, double sigma, std::uint64_t seed,
-                               std::span<const double> weights) {
+                               Index count, double sigma, std::uint64_t seed, std::span<const double> weights,
+                               ThreadPool* threads) {
   const RowCopies copies(weights, x.rows());
   check_count(count, copies);
   ThreadPool alone(1);
@@ -120,6 +120,7 @@ Grid<float> perceptron_support(const ColumnView& x, std::span<const std::int32_t
   std::vector<Index> support;
   for (const Index row : order) {
     if (std::ssize(support) == count) break;
+    if (threads != nullptr) threads->throw_if_cancelled();
     const std::int32_t right = class_of_row[static_cast<std::size_t>(row)];
     const Index predicted = perceptron.predict(row);
     if (predicted == right && !support.empty()) continue;

@@ -5,8 +5,8 @@
 #include "report/page_html.hpp"
 #include "report/page_parts.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
-#include "sharelearn/report/json_text.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/json_text.hpp"
 #include "sharelearn/version.hpp"
 
 namespace sharelearn {
@@ -72,7 +72,12 @@ nlohmann::json page_data(const Model& model, const PageOptions& options, const D
                       {"imageWidth", options.image_width}};
   const auto* online = dynamic_cast<const OnlineCascadeModel*>(&model);
   std::shared_ptr<LinearModel> converted = online != nullptr ? online->to_linear(false) : nullptr;
-  if (converted) converted->task_labels = model.task_labels;
+  if (converted) {
+    converted->task_labels = model.task_labels;
+    page["online"] = {{"examples", online->cascade.examples()},
+                      {"mistakes", online->cascade.mistakes()},
+                      {"predictions", online->cascade.predictions()}};
+  }
   const auto* linear = converted ? converted.get() : dynamic_cast<const LinearModel*>(&model);
   PageStages stages;
   if (linear != nullptr) {
@@ -81,6 +86,7 @@ nlohmann::json page_data(const Model& model, const PageOptions& options, const D
   } else if (const auto* sharing = dynamic_cast<const SharingModel*>(&model)) {
     add_sharing(*sharing, page);
   }
+  add_early(model, test, threads, page);
   if (test != nullptr) page["data"] = data_json(model, stages, options, *test, threads);
   if (page.contains("data") && page["data"].contains("examples") &&
       page["data"]["examples"].contains("image")) {

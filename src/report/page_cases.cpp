@@ -10,8 +10,12 @@ constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
+double weight_of(const Dataset& data, Index row) {
+  return data.weight.empty() ? 1 : data.weight[static_cast<std::size_t>(row)];
+}
+
 Truth::Truth(const Model& model, const Dataset& data)
-    : kind_(model.outputs_are()), link_(model.link()), probabilities_(gives_probabilities(link_)) {
+    : kind_(model.outputs_are()), model_(model), probabilities_(gives_probabilities(model.link())) {
   if (kind_ == OutputKind::classes) classes_ = classes_of(data, model.output_names()).of_row;
   if (kind_ == OutputKind::tasks) tasks_ = tasks_of(data, &model.output_names(), model.task_labels);
   if (kind_ == OutputKind::value) values_ = values_of(data);
@@ -50,7 +54,7 @@ Case Truth::task_case(const Grid<double>& scores, Index row, Index task) const {
 }
 
 void Truth::visit(Grid<double> scores, const std::function<void(const Case&)>& visit) const {
-  if (probabilities_) to_log_probabilities(link_, scores);
+  if (probabilities_) scores = model_.log_proba(std::move(scores));
   for (Index i = 0; i < scores.rows(); ++i) {
     if (kind_ == OutputKind::classes) visit(class_case(scores, i));
     for (Index t = 0; t < tasks_.count(); ++t) {

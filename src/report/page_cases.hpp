@@ -20,6 +20,9 @@ struct Case {
   bool right() const { return truth == predicted; }
 };
 
+/// Weight of a row of the data.
+double weight_of(const Dataset& data, Index row);
+
 /// The labels of a data set as a model understands them.
 class Truth {
  public:
@@ -34,7 +37,7 @@ class Truth {
   Case task_case(const Grid<double>& scores, Index row, Index task) const;
 
   OutputKind kind_;
-  Link link_;
+  const Model& model_;
   bool probabilities_;
   std::vector<std::int32_t> classes_;
   Tasks tasks_;

@@ -37,10 +37,6 @@ struct StageOutcome {
   std::vector<CaseKey> mistakes, of_cells;
 };
 
-double weight_of(const Dataset& data, Index row) {
-  return data.weight.empty() ? 1 : data.weight[static_cast<std::size_t>(row)];
-}
-
 /// Counts of one stage while its cases go by.
 struct Tally {
   double weight = 0, wrong = 0, loss = 0, loss_weight = 0;
@@ -295,7 +291,7 @@ nlohmann::json costs_of_stage(const LinearModel& model, const Dataset& sample, c
   const Grid<double> scores = model.scores(sample, threads);
   const auto [error, loss] = measure(truth, model.kind_of_output, scores, sample);
   std::optional<Dataset> room;
-  const Dataset& prepared = model.preprocessing.prepare(sample, room, threads);
+  const Dataset& prepared = model.preprocessing.prepare(sample, room, threads, model.columns_needed());
   const ColumnView columns(prepared.x, model.preprocessing.scaling);
   const std::vector<double> weights = model.weights();
   std::vector<Index> first{0};

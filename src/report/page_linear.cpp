@@ -26,86 +26,13 @@ std::shared_ptr<LinearModel> model_at(const LinearModel& model, std::size_t s) {
   one->preprocessing = model.preprocessing;
   one->task_labels = model.task_labels;
   one->set_link(model.link());
+  one->temperature = model.temperature;
+  one->confidence = model.confidence;
   const auto first = model.stages.begin() + (model.increments ? 0 : static_cast<Index>(s));
   one->stages.assign(first, model.stages.begin() + static_cast<Index>(s) + 1);
   one->stage = std::ssize(one->stages) - 1;
   return one;
 }
-
-/// Length of a formula's list and the multiply-adds that compute it.
-struct Work {
-  double size = 1, cost = 0;
-};
-
-/// Counts multiply-adds; a projection that several formulas share counts once.
-class WorkCounter {
- public:
-  double operator()(const Feature& feature) {
-    const nlohmann::json described = feature.describe({});
-    if (described.contains("multiply_adds")) return described["multiply_adds"].get<double>();
-    return of(feature.formula()).cost;
-  }
-
- private:
-  template <class... Cases>
-  struct Overloaded : Cases... {
-    using Cases::operator()...;
-  };
-
-  Work elementwise(const std::vector<formula::Formula>& parts) {
-    Work all{1, 0};
-    for (const formula::Formula& part : parts) {
-      const Work work = of(part);
-      all = {std::max(all.size, work.size), all.cost + work.cost};
-    }
-    return {all.size, all.cost + all.size * (static_cast<double>(parts.size()) - 1)};
-  }
-  Work projection(const formula::Projection& p) {
-    const auto count = static_cast<double>(p.directions.size());
-    if (p.identity != nullptr && !seen_.insert(p.identity).second) return {count, 0};
-    const Work inner = of(p.of);
-    return {count, inner.cost + count * inner.size};
-  }
-  Work of(const formula::Formula& node) {
-    using namespace formula;
-    const auto each = [this](const Formula& inner) {
-      const Work work = of(inner);
-      return Work{work.size, work.cost + work.size};
-    };
-    const auto variant = static_cast<const Node::variant*>(node.get());
-    return std::visit(
-        Overloaded{
-            [](const Columns& c) {
-              return Work{static_cast<double>(c.columns.size()), 0};
-            },
-            [](const AllColumns& c) {
-              return Work{static_cast<double>(c.count), 0};
-            },
-            [](const Constant&) { return Work{}; }, [&](const Affine& a) { return each(a.of); },
-            [&](const Exp& e) { return each(e.of); }, [&](const Cos& c) { return each(c.of); },
-            [&](const Sum& s) { return elementwise(s.of); },
-            [&](const Product& p) { return elementwise(p.of); }, [&](const LessThan& l) { return of(l.of); },
-            [&](const SquaredDistance& d) {
-              const Work inner = of(d.of);
-              return Work{1, inner.cost + inner.size};
-            },
-            [&](const Projection& p) { return projection(p); },
-            [&](const Concatenation& c) {
-              Work all{0, 0};
-              for (const Formula& part : c.of) {
-                const Work work = of(part);
-                all = {all.size + work.size, all.cost + work.cost};
-              }
-              return all;
-            },
-            [](const TemplateMaximum& t) {
-              const auto positions = static_cast<double>((t.height - t.size + 1) * (t.width - t.size + 1));
-              return Work{1, positions * static_cast<double>(t.size * t.size)};
-            }},
-        *variant);
-  }
-  std::set<const void*> seen_;
-};
 
 /// Size of a model with these features and their summed weights, as a file stores it.
 std::size_t stored_bytes(const LinearModel& model, const WeightRows& rows) {
@@ -135,12 +62,12 @@ std::size_t stored_bytes(const LinearModel& model, const WeightRows& rows) {
 nlohmann::json stage_json(const LinearModel& model, Index number, const WeightRows& rows) {
   const Stage& last = model.stages.back();
   std::set<Index> columns;
-  WorkCounter count_work;
-  double work = 0;
+  std::set<const void*> counted;
+  Index work = 0;
   for (const Index f : rows.features) {
     const Feature& feature = *model.features[static_cast<std::size_t>(f)];
     for (const Index column : feature.inputs()) columns.insert(column);
-    work += count_work(feature);
+    work += formula::multiply_adds(feature.formula(), counted);
   }
   const std::vector<double> weights = model.weights();
   const auto nonzero = std::ranges::count_if(weights, [](double w) { return w != 0; });
@@ -148,7 +75,7 @@ nlohmann::json stage_json(const LinearModel& model, Index number, const WeightRo
           {"features", rows.features.size()},
           {"parameter", last.parameter},
           {"columnsRead", columns.size()},
-          {"multiplyAdds", work + static_cast<double>(nonzero)},
+          {"multiplyAdds", work + nonzero},
           {"weights", nonzero},
           {"bytes", stored_bytes(model, rows)}};
 }

@@ -37,6 +37,10 @@ void add_linear(const LinearModel& model, const PageStages& stages, nlohmann::js
 /// The same of a model of `sharing`, which has one stage, and its sets.
 void add_sharing(const SharingModel& model, nlohmann::json& page);
 
+/// Member early, for a model with thresholds: the work up to each checkpoint and, with labelled data (may be
+/// null), what is answered there.
+void add_early(const Model& model, const Dataset* data, ThreadPool& threads, nlohmann::json& page);
+
 /// What the models (one per stage) do on labelled data: measures, confusions, reliability, examples. Empty
 /// `linear`: `model` is the only stage.
 nlohmann::json data_json(const Model& model, const PageStages& stages, const PageOptions& options,

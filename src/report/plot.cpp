@@ -143,7 +143,11 @@ class Drawing {
   std::string text() {
     open();
     grid();
-    for (std::size_t i = 0; i < plot_.series.size(); ++i) curve(i);
+    for (std::size_t i = 0; i < plot_.series.size(); ++i) {
+      bars(i);
+      curve(i);
+    }
+    mark();
     if (has_legend()) legend();
     add("</svg>\n");
     return std::move(out_);
@@ -235,6 +239,29 @@ class Drawing {
     const bool hollow = plot_.series[i].dashed;
     add("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", x,
         y, radius, hollow ? "#fff" : colour(i), colour(i));
+  }
+
+  /// Error bars; an end that the axis cannot show is at the bottom.
+  void bars(std::size_t i) {
+    const Series& series = plot_.series[i];
+    for (std::size_t p = 0; p < std::min(series.bar.size(), series.y.size()); ++p) {
+      if (!x_.shows(series.x[p]) || !y_.shows(series.y[p]) || !std::isfinite(series.bar[p])) continue;
+      const double low = series.y[p] - series.bar[p];
+      const double bottom = y_.shows(low) ? std::min(y_.pixel(low), kAreaHeight) : kAreaHeight;
+      const double top = std::max(y_.pixel(series.y[p] + series.bar[p]), 0.0);
+      add("<path d=\"M{0:.2f} {1:.2f}V{2:.2f}m-3 0h6\" fill=\"none\" stroke=\"{3}\" opacity=\"0.5\"/>\n",
+          left_ + x_.pixel(series.x[p]), kTop + bottom, kTop + top, colour(i));
+    }
+  }
+
+  void mark() {
+    if (!plot_.mark || !x_.shows(plot_.mark->x)) return;
+    const double x = left_ + x_.pixel(plot_.mark->x);
+    const bool right = x_.pixel(plot_.mark->x) > kAreaWidth / 2;  // then the word stands to the left
+    add("<path d=\"M{0:.1f} {1}V{2}\" stroke=\"#555\" stroke-dasharray=\"3 3\"/>", x, kTop,
+        kTop + kAreaHeight);
+    add("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", x + (right ? -6 : 6), kTop + 14,
+        right ? "end" : "start", escaped(plot_.mark->text));
   }
 
   void curve(std::size_t i) {

@@ -109,6 +109,11 @@ Field& Field::from_file() {
   return *this;
 }
 
+Field& Field::as_path() {
+  is_path = true;
+  return *this;
+}
+
 std::string Field::requirement() const {
   return needs.starts_with("no ") ? "cannot be combined with " + needs.substr(3) : "needs " + needs;
 }
@@ -263,10 +268,16 @@ nlohmann::json FieldTable::values() const {
   return values;
 }
 
+void FieldTable::restore(const nlohmann::json& values) const {
+  for (const Field& field : fields_) {
+    if (values.contains(field.name) && !values[field.name].is_null()) field.put_(values[field.name]);
+  }
+}
+
 nlohmann::json FieldTable::values_in_effect() const {
   nlohmann::json values = nlohmann::json::object();
   for (const Field& field : fields_) {
-    if (field.is_set() || field.applies()) values[field.name] = field.get();
+    if (!field.is_path && (field.is_set() || field.applies())) values[field.name] = field.get();
   }
   return values;
 }

@@ -7,7 +7,11 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "sharelearn/run/error.hpp"
+#include "sharelearn/run/monitor.hpp"
 
 namespace sharelearn {
 
@@ -27,21 +31,44 @@ struct ThreadPool::Shared {
   std::exception_ptr failure;
   int threads = 1;
   std::vector<std::jthread> workers;
+  const Monitor* watched = nullptr;
 
-  void run_pieces(int worker) {
-    for (;;) {
-      const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
-      if (piece >= pieces) return;
-      try {
-        (*work)(piece, worker);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure || piece < failed_piece) {
-          failure = std::current_exception();
-          failed_piece = piece;
-        }
+  /// Throws once: who catches it returns what there is, by further work that must not be interrupted again.
+  void throw_if_cancelled() {
+    if (watched == nullptr || !watched->cancelled()) return;
+    watched = nullptr;
+    throw Cancelled();
+  }
+
+  /// The caller's part of the work.
+  void run_pieces() {
+    try {
+      for (;;) {
+        throw_if_cancelled();
+        if (!run_piece(0)) return;
+      }
+    } catch (const Cancelled&) {
+      const std::lock_guard lock(mutex);
+      next.store(pieces, std::memory_order_relaxed);
+      failure = std::current_exception();
+      failed_piece = -1;
+    }
+  }
+
+  /// Runs the next piece; false if there is none.
+  bool run_piece(int worker) {
+    const std::int64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+    if (piece >= pieces) return false;
+    try {
+      (*work)(piece, worker);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure || piece < failed_piece) {
+        failure = std::current_exception();
+        failed_piece = piece;
       }
     }
+    return true;
   }
 
   void serve(int worker) {
@@ -52,7 +79,8 @@ struct ThreadPool::Shared {
       if (stopping) return;
       seen = job;
       lock.unlock();
-      run_pieces(worker);
+      while (run_piece(worker)) {
+      }
       lock.lock();
       if (--busy == 0) done.notify_one();
     }
@@ -85,11 +113,22 @@ int ThreadPool::size() const {
   return shared_->threads;
 }
 
+const Monitor* ThreadPool::watch(const Monitor* monitor) {
+  return std::exchange(shared_->watched, monitor);
+}
+
+void ThreadPool::throw_if_cancelled() {
+  shared_->throw_if_cancelled();
+}
+
 void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int64_t, int)>& work) {
   if (pieces <= 0) return;
   Shared& shared = *shared_;
   if (shared.threads == 1 || pieces == 1) {
-    for (std::int64_t piece = 0; piece < pieces; ++piece) work(piece, 0);
+    for (std::int64_t piece = 0; piece < pieces; ++piece) {
+      shared.throw_if_cancelled();
+      work(piece, 0);
+    }
     return;
   }
   {
@@ -102,7 +141,7 @@ void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int
     ++shared.job;
   }
   shared.wake.notify_all();
-  shared.run_pieces(0);
+  shared.run_pieces();
   std::unique_lock lock(shared.mutex);
   shared.done.wait(lock, [&] { return shared.busy == 0; });
   if (shared.failure) std::rethrow_exception(shared.failure);

@@ -23,6 +23,7 @@
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/run/threads.hpp"
+#include "solve/state_bytes.hpp"
 
 namespace sharelearn {
 
@@ -58,6 +59,26 @@ class Accelerated {
   }
 
   const AcceleratedPoint& point() const { return x_; }
+
+  /// For a checkpoint between two steps; the curvature is the caller's.
+  void save(ByteWriter& out) const {
+    for (const AcceleratedPoint* point : {&x_, &before_}) {
+      out.doubles(point->weights);
+      out.doubles(point->free);
+      write_grid(out, point->scores);
+    }
+    write_bits(out, momentum_);
+    write_bits(out, beta_);
+  }
+  void restore(ByteReader& in) {
+    for (AcceleratedPoint* point : {&x_, &before_}) {
+      point->weights = read_doubles(in, point->weights.size());
+      point->free = read_doubles(in, point->free.size());
+      read_grid(in, point->scores);
+    }
+    momentum_ = read_bits(in);
+    beta_ = read_bits(in);
+  }
 
   /// Returns false if rounding leaves no acceptable step.
   bool step() {

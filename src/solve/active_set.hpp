@@ -23,6 +23,7 @@
 
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/run/bytes.hpp"
 #include "sharelearn/run/threads.hpp"
 #include "sharelearn/solve/row_update.hpp"
 #include "solve/column_set.hpp"
@@ -64,6 +65,12 @@ class ActiveSetSolver {
   /// Without columns: fits the bias until the residuals of every output sum to zero, as far as rounding
   /// allows.
   void polish_bias();
+
+  /// For a checkpoint between two minimisations: everything that the next one depends on, apart from the
+  /// columns themselves.
+  void save(ByteWriter& out) const;
+  /// The columns must have been added as they were when it was saved.
+  void restore(ByteReader& in);
 
   std::span<const double> row(Index slot) const;
   std::vector<double> bias() const;

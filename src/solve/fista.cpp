@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <optional>
 
 #include "data/to_size.hpp"
+#include "sharelearn/run/checkpoint.hpp"
+#include "sharelearn/run/error.hpp"
 #include "solve/accelerated.hpp"
 #include "solve/fista_solver.hpp"
 
@@ -94,7 +98,11 @@ class Inner {
   Inner(const CompositeProblem& problem, const ActiveColumns& active, std::vector<double> weights,
         std::vector<double> bias, double& curvature, ThreadPool& threads);
   /// Runs until the gap within the working set is at most `target`, or `budget` iterations are used up.
-  Index run(double target, Index budget, const Monitor& monitor);
+  /// Keeps the point of the last whole step if the run is cancelled. `done`: iterations of a run that is
+  /// resumed; `save` stores what restore() does not need to be told.
+  Index run(double target, Index budget, const Context& context, Index done = 0,
+            const std::function<void(ByteWriter&)>& save = {});
+  void restore(ByteReader& in) { steps_.restore(in); }
   const std::vector<double>& weights() const { return steps_.point().weights; }
   const std::vector<double>& bias() const { return steps_.point().free; }
 
@@ -159,11 +167,20 @@ double Inner::gap() {
   return gap_of(problem_, {loss, penalty_of(problem_, x.weights)}, x.weights, of_weights, x.free, of_bias);
 }
 
-Index Inner::run(double target, Index budget, const Monitor& monitor) {
-  Index done = 0;
-  while (done < budget && !monitor.cancelled() && steps_.step()) {
-    ++done;
-    if (done % kGapEvery == 0 && gap() <= target) break;
+Index Inner::run(double target, Index budget, const Context& context, Index done,
+                 const std::function<void(ByteWriter&)>& save) {
+  const auto state = [&](ByteWriter& out) {
+    save(out);
+    out.index(done);
+    steps_.save(out);
+  };
+  try {
+    while (done < budget && !context.cancelled() && steps_.step()) {
+      ++done;
+      if (done % kGapEvery == 0 && gap() <= target) break;
+      if (save && context.checkpoint != nullptr) context.checkpoint->offer(kFistaEntry, state);
+    }
+  } catch (const Cancelled&) {
   }
   return done;
 }
@@ -229,8 +246,8 @@ struct PointSummary {
   double gap = 0;
 };
 
-PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoint& point,
-                            const ActiveColumns& all, ThreadPool& threads) {
+PointSummary summary_of(const CompositeProblem& problem, const CompositePoint& point,
+                        const ActiveColumns& all, ThreadPool& threads) {
   const Design& design = problem.design;
   Grid<double> scores(design.rows(), design.score_columns());
   Grid<double> residual = scores;
@@ -243,6 +260,22 @@ PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoin
   out.bias_gradient = all.gradient(residual, out.gradient, threads);
   out.gap = gap_of(problem, out.values, point.weights, out.gradient, point.bias, out.bias_gradient);
   return out;
+}
+
+/// A cancelled run ends with its values, too: the threads throw only once.
+PointSummary evaluate_point(const CompositeProblem& problem, const CompositePoint& point,
+                            const ActiveColumns& all, ThreadPool& threads) {
+  try {
+    return summary_of(problem, point, all, threads);
+  } catch (const Cancelled&) {
+    return summary_of(problem, point, all, threads);
+  }
+}
+
+/// The state of this problem in the context's checkpoint, if it has one.
+std::optional<ByteReader> stored_fista(const Context& context) {
+  const std::string* found = context.checkpoint != nullptr ? context.checkpoint->find(kFistaEntry) : nullptr;
+  return found != nullptr ? std::optional(context.checkpoint->reader(*found)) : std::nullopt;
 }
 
 }  // namespace
@@ -260,6 +293,20 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
   FistaReport report;
   const ActiveColumns all(problem.design);
   double smallest = 0;  // below this an objective counts as zero
+  const auto save = [&](ByteWriter& out) {
+    out.doubles(point.weights);
+    out.doubles(point.bias);
+    out.index(report.iterations);
+    write_bits(out, smallest);
+    write_bits(out, curvature);
+  };
+  std::optional<ByteReader> stored = stored_fista(context);
+  if (stored) {
+    point.weights = read_doubles(*stored, point.weights.size());
+    point.bias = read_doubles(*stored, point.bias.size());
+    report.iterations = stored->index(0, options.max_iterations);
+    smallest = read_bits(*stored);
+  }
   for (;;) {
     const PointSummary now = evaluate_point(problem, point, all, context.threads);
     if (report.iterations == 0) smallest = 1e-6 * now.values.objective();
@@ -269,13 +316,20 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
     report.penalty = now.values.penalty;
     report.gap = now.gap;
     report.converged = now.gap <= enough;
-    if (report.converged || report.iterations >= options.max_iterations || context.monitor.cancelled()) break;
+    if (report.converged || report.iterations >= options.max_iterations || context.cancelled()) break;
     const ActiveColumns active(problem.design, working_set(problem, point.weights, now.gradient));
     Inner inner(problem, active, gather(point.weights, active.columns(), outputs), point.bias, curvature,
                 context.threads);
     const double target =
         std::max(0.9 * enough, active.count() == problem.design.columns() ? 0 : 0.1 * now.gap);
-    report.iterations += inner.run(target, options.max_iterations - report.iterations, context.monitor);
+    Index done = 0;
+    if (stored) {
+      curvature = read_bits(*stored);
+      done = stored->index(0, options.max_iterations);
+      inner.restore(*stored);
+      stored.reset();
+    }
+    report.iterations += inner.run(target, options.max_iterations - report.iterations, context, done, save);
     scatter(inner.weights(), active.columns(), outputs, point.weights);
     point.bias = inner.bias();
   }
@@ -290,7 +344,7 @@ double largest_strength(const CompositeProblem& problem, Context& context) {
     const ActiveColumns none(problem.design, {});
     double curvature = 0.1 * problem.loss.curvature_bound();
     Inner bias_only(problem, none, {}, point.bias, curvature, context.threads);
-    bias_only.run(1e-10, 500, context.monitor);
+    bias_only.run(1e-10, 500, context);
     point.bias = bias_only.bias();
   }
   const PointSummary now = evaluate_point(problem, point, ActiveColumns(problem.design), context.threads);

@@ -35,6 +35,8 @@ struct CompositeProblem {
 /// Zero weights and bias of the right size.
 CompositePoint zero_point(const Design& design);
 
+/// The entry in which minimise_fista() keeps its state in the context's checkpoint, within the present step.
+inline constexpr const char* kFistaEntry = "fista";
 FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& point,
                            const FistaOptions& options, Context& context);
 

@@ -64,13 +64,14 @@ class Memory {
 /// one underestimates the decrease.
 std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& problem,
                                                          const CorrectiveOptions& options,
-                                                         const CorrectiveState& state) {
+                                                         const CorrectiveState& state,
+                                                         Grid<double>& scratch) {
   std::shared_ptr<const Preconditioner> taken_over;
   if ((options.relative_gradient > 0 || options.old_curvature) && state.preconditioner) {
     taken_over = state.preconditioner->extended(problem);
   }
-  return taken_over ? taken_over
-                    : std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
+  if (taken_over) return taken_over;
+  return std::make_shared<const Preconditioner>(problem, state.scores, scratch, options.own_columns);
 }
 
 }  // namespace
@@ -80,11 +81,13 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
   const double first_norm = std::sqrt(dot(gradient, gradient));
-  std::shared_ptr<const Preconditioner> preconditioner = preconditioner_for(problem, options, state);
-  Memory memory;
   Grid<double> trial_scores(problem.rows(), problem.outputs());
+  std::shared_ptr<const Preconditioner> preconditioner =
+      preconditioner_for(problem, options, state, trial_scores);
+  Memory memory;
   const auto refresh = [&] {
-    preconditioner = std::make_shared<const Preconditioner>(problem, state.scores, options.own_columns);
+    preconditioner =
+        std::make_shared<const Preconditioner>(problem, state.scores, trial_scores, options.own_columns);
     memory.clear();
   };
   for (bool stalled = false; !stalled;) {

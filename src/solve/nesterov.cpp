@@ -10,7 +10,8 @@ CorrectiveReport nesterov(const DesignProblem& problem, const CorrectiveOptions&
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
   const double first_norm = std::sqrt(dot(gradient, gradient));
-  const Preconditioner preconditioner(problem, state.scores);  // for the stopping test only
+  Grid<double> scratch(problem.rows(), problem.outputs());
+  const Preconditioner preconditioner(problem, state.scores, scratch);  // for the stopping test only
   Vector previous(state.w), point(state.w);
   double point_value = report.objective, lipschitz = 1, momentum = 1;
   CorrectiveState next{state.w, state.scores, state.residual};

@@ -75,7 +75,7 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
     const Hessian hessian(problem, state);
     // Recomputed in every iteration: rows that were separated at an earlier point would otherwise dominate
     // the norm in which the system is solved, even once they are no longer separated.
-    const Preconditioner preconditioner(problem, state.scores);
+    const Preconditioner preconditioner(problem, state.scores, trial_scores);
     const double decrease = expected_decrease(preconditioner, gradient);
     if (report.iterations == 0) first_decrease = decrease;
     const double left = first_decrease > 0 ? std::sqrt(decrease / first_decrease) : 0;

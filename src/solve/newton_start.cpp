@@ -5,6 +5,7 @@
 
 #include "data/to_size.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
+#include "sharelearn/run/error.hpp"
 #include "solve/active_set.hpp"
 
 namespace sharelearn {
@@ -31,9 +32,12 @@ class ModelApproach {
 
   Index run(double tolerance) {
     Index steps = solver_.minimise(std::numeric_limits<double>::max(), tolerance).steps;  // the bias alone
-    for (int round = 0; round < kMostRounds && !context_.monitor.cancelled(); ++round) {
-      if (!include_violators()) break;
-      steps += solver_.minimise(problem_.strength, kInnerShare * tolerance).steps;
+    try {
+      for (int round = 0; round < kMostRounds && !context_.cancelled(); ++round) {
+        if (!include_violators()) break;
+        steps += solver_.minimise(problem_.strength, kInnerShare * tolerance).steps;
+      }
+    } catch (const Cancelled&) {  // the weights are those of the last whole step
     }
     return steps;
   }

@@ -2,6 +2,8 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
 
 #include "kernels/kernels.hpp"
@@ -12,6 +14,7 @@ namespace sharelearn {
 namespace {
 
 constexpr Index kOwnEntries = 4 << 20;  // of all outputs' factors together, at most
+constexpr Index kOwnValues = 1 << 26;   // of all outputs' diagonals D together, at most
 constexpr Index kWholeColumns = 1024;   // up to this many columns, one factor for all
 constexpr Index kBlockColumns = 64;     // above it, one factor for each run of this many
 constexpr Index kPanel = 16;            // columns of X' D X computed together
@@ -19,8 +22,8 @@ constexpr double kMostGrowth = 1.25;    // largest ratio of columns now to colum
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-bool has_own_factors(Index columns, Index outputs, Index own_columns) {
-  return columns <= own_columns && columns * columns * outputs <= kOwnEntries;
+bool has_own_factors(Index rows, Index columns, Index outputs, Index own_columns) {
+  return columns <= own_columns && columns * columns * outputs <= kOwnEntries && rows * outputs <= kOwnValues;
 }
 
 /// Diagonals D, one for all outputs or one per output, and the outputs' shares s.
@@ -29,22 +32,26 @@ struct Curvature {
   std::vector<double> share;
 };
 
-Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores, bool own) {
+/// Overwrites `second`.
+Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores, bool own,
+                       Grid<double>& second) {
   const Index k = problem.outputs();
   const Index rows = problem.rows();
   Curvature result{Grid<float>(rows, own ? k : 1), std::vector<double>(static_cast<std::size_t>(k), 1.0)};
-  Grid<double> second(rows, k);
   std::vector<double> sums(static_cast<std::size_t>(k));
   sum_over_rows(rows, problem.threads(), sums, [&](RowRange range, std::span<double> sums_of, int) {
     problem.loss().curvature(range, scores, second);
-    for (Index i = range.begin; i < range.end; ++i) {
-      double sum = 0;
-      for (Index c = 0; c < k; ++c) {
-        sum += second(i, c);
+    std::array<double, kBlockRows> row_sums{};
+    for (Index c = 0; c < k; ++c) {
+      for (Index i = range.begin; i < range.end; ++i) {
+        row_sums[static_cast<std::size_t>(i - range.begin)] += second(i, c);
         sums_of[static_cast<std::size_t>(c)] += second(i, c);
         if (own) result.diagonal(i, c) = static_cast<float>(second(i, c));
       }
-      if (!own) result.diagonal(i, 0) = static_cast<float>(sum / static_cast<double>(k));
+    }
+    for (Index i = range.begin; !own && i < range.end; ++i) {
+      const double sum = row_sums[static_cast<std::size_t>(i - range.begin)];
+      result.diagonal(i, 0) = static_cast<float>(sum / static_cast<double>(k));
     }
   });
   if (own) return result;
@@ -173,7 +180,8 @@ struct Preconditioner::Factors {
   /// Whether H of `count` columns has the same form as here.
   bool keeps_form(Index count) const {
     const bool own = parts.front().output >= 0;
-    return own == has_own_factors(count, std::ssize(curvature->share), own_columns);
+    return own ==
+           has_own_factors(curvature->diagonal.rows(), count, std::ssize(curvature->share), own_columns);
   }
   /// The same D for `count` columns; the parts are still missing.
   std::unique_ptr<Preconditioner> with_columns(Index count) const {
@@ -185,11 +193,13 @@ struct Preconditioner::Factors {
 
 Preconditioner::Preconditioner() : factors_(std::make_unique<Factors>()) {}
 
-Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores, Index own_columns)
+Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>& scores,
+                               Grid<double>& scratch, Index own_columns)
     : Preconditioner() {
   const Index columns = problem.columns();
-  const bool own = !problem.local() && has_own_factors(columns, problem.outputs(), own_columns);
-  const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own));
+  const bool own =
+      !problem.local() && has_own_factors(problem.rows(), columns, problem.outputs(), own_columns);
+  const auto curvature = std::make_shared<const Curvature>(curvature_of(problem, scores, own, scratch));
   *factors_ = {
       columns, columns, own_columns, problem.penalty().curvature_bound(), curvature, columns > kWholeColumns,
       {}};
@@ -203,7 +213,7 @@ Preconditioner::Preconditioner(const DesignProblem& problem, const Grid<double>&
 void Preconditioner::factor_columns(const DesignProblem& problem) {
   const Index columns = problem.columns();
   const Grid<float>& diagonal = factors_->curvature->diagonal;
-  const bool own = has_own_factors(columns, problem.outputs(), factors_->own_columns);
+  const bool own = has_own_factors(problem.rows(), columns, problem.outputs(), factors_->own_columns);
   const Index block = columns <= kWholeColumns ? std::max<Index>(columns, 1) : kBlockColumns;
   for (Index first = 0; first == 0 || first < columns; first += block) {
     const Index count = std::min(block, columns - first);
@@ -271,6 +281,56 @@ std::unique_ptr<Preconditioner> Preconditioner::restricted(const std::vector<Ind
     smaller->factors_->parts.push_back({0, part.output, gram, factor(gram, count, factors_->penalty)});
   }
   return smaller;
+}
+
+void Preconditioner::save(ByteWriter& out) const {
+  const Factors& f = *factors_;
+  for (const Index count : {f.columns_at_first, f.columns, f.own_columns, f.curvature->diagonal.cols()})
+    out.index(count);
+  out.f64(f.penalty);
+  out.u8(f.block_diagonal ? 1 : 0);
+  for (Index c = 0; c < f.curvature->diagonal.cols(); ++c) out.floats(f.curvature->diagonal.column_span(c));
+  out.doubles(f.curvature->share);
+  out.u64(f.parts.size());
+  for (const Factors::Part& part : f.parts) {
+    out.index(part.first);
+    out.index(part.output);
+    out.index(part.size());
+    out.doubles({part.gram.data(), static_cast<std::size_t>(part.gram.size())});
+  }
+}
+
+std::unique_ptr<Preconditioner> Preconditioner::restored(ByteReader& in, const DesignProblem& problem) {
+  const Index columns = problem.columns(), k = problem.outputs(), bias = problem.has_bias() ? 1 : 0;
+  std::unique_ptr<Preconditioner> result(new Preconditioner);
+  Factors& f = *result->factors_;
+  f.columns_at_first = in.index(0, columns);
+  f.columns = in.index(columns, columns);
+  f.own_columns = in.index(0, std::numeric_limits<Index>::max());
+  const Index diagonals = in.index(1, k);
+  f.penalty = in.f64();
+  f.block_diagonal = in.u8() != 0;
+  Curvature curvature{Grid<float>(problem.rows(), diagonals), {}};
+  for (Index c = 0; c < diagonals; ++c) {
+    const std::vector<float> values = in.floats();
+    if (std::ssize(values) != problem.rows()) in.damaged("a curvature in it has the wrong length");
+    std::copy(values.begin(), values.end(), curvature.diagonal.column(c));
+  }
+  curvature.share = in.doubles();
+  if (std::ssize(curvature.share) != k) in.damaged("its curvatures have the wrong number of outputs");
+  f.curvature = std::make_shared<const Curvature>(std::move(curvature));
+  const bool whole = !problem.local() && !f.block_diagonal;  // then every part has all columns
+  for (std::uint64_t left = in.u64(); left > 0; --left) {
+    const Index first = in.index(0, whole ? 0 : columns), output = in.index(-1, diagonals - 1);
+    const Index size = in.index(whole ? columns + bias : 1, columns + bias - first);
+    const std::vector<double> gram = in.doubles();
+    if (std::ssize(gram) != size * size) in.damaged("a matrix in it has the wrong size");
+    const Eigen::MatrixXd matrix = Eigen::Map<const Eigen::MatrixXd>(gram.data(), size, size);
+    f.parts.push_back({first, output, matrix, factor(matrix, std::min(size, columns - first), f.penalty)});
+  }
+  const Index least = problem.local() ? columns / problem.local()->group_width() : 1;
+  if (std::ssize(f.parts) < least) in.damaged("matrices are missing in it");
+  return result;
 }
 
 bool Preconditioner::is_block_diagonal() const {

@@ -2,9 +2,9 @@
 //
 //   H_c  ~  X' D_c X + penalty,     D_c = the curvature of output c, one value per row.
 //
-// With many columns (400, or some millions of entries) this costs too much. Then one D, the mean over
-// outputs, serves all outputs, times output c's share of the curvature (rare classes are flat). Above 1,024
-// columns X' D X is approximated by diagonal blocks. With local columns each group has its own block,
+// With many columns (400, or some millions of entries) or outputs this costs too much. Then one D, the mean
+// over outputs, serves all outputs, times output c's share of the curvature (rare classes are flat). Above
+// 1,024 columns X' D X is approximated by diagonal blocks. With local columns each group has its own block,
 // whatever their number. Cost to build: rows * columns^2 / 2 multiply-adds in float32 (times outputs where
 // each has its own D). A few columns can be added with the old D, at rows * columns each, or removed:
 // curvature changes slowly from round to round.
@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "sharelearn/run/bytes.hpp"
 #include "sharelearn/solve/corrective.hpp"
 #include "solve/design_problem.hpp"
 
@@ -31,7 +32,8 @@ struct Reduction {
 
 class Preconditioner {
  public:
-  Preconditioner(const DesignProblem& problem, const Grid<double>& scores,
+  /// `scratch`, of the size of `scores`, is overwritten.
+  Preconditioner(const DesignProblem& problem, const Grid<double>& scores, Grid<double>& scratch,
                  Index own_columns = kOwnCurvatureColumns);
   ~Preconditioner();
   /// Extended by the columns that the problem has gained since this was built; null if they are too many for
@@ -40,6 +42,10 @@ class Preconditioner {
   /// Restricted to these columns, in this order; null if they are too few for the old D, or if another form
   /// of H is better for their number.
   std::unique_ptr<Preconditioner> restricted(const std::vector<Index>& columns) const;
+  /// For a checkpoint: everything but what can be recomputed exactly.
+  void save(ByteWriter& out) const;
+  /// The one that was saved, over a problem with the same columns.
+  static std::unique_ptr<Preconditioner> restored(ByteReader& in, const DesignProblem& problem);
   /// v <- H^-1 v.
   void apply(std::span<double> v) const;
   /// Removes `count` groups of `width` columns, one after the other, always the one whose removal raises the

@@ -298,6 +298,54 @@ void HessianBlocks::keep(std::span<const Index> columns) {
   size_ = count;
 }
 
+void HessianBlocks::save(ByteWriter& out) const {
+  out.index(size_);
+  out.doubles(mass_);
+  out.doubles(coupling_factor_);
+  out.u64(pairs_.size());
+  for (const Pair& pair : pairs_) {
+    out.index(pair.first);
+    out.index(pair.second);
+    out.indices(std::vector<Index>(pair.rows.rows.begin(), pair.rows.rows.end()));
+    out.floats(pair.rows.weights);
+  }
+  for (const Pair& pair : pairs_) {
+    for (Index j = 0; j < size_; ++j)
+      out.floats({pair.gram.data() + j * stride_, static_cast<std::size_t>(size_)});
+  }
+}
+
+void HessianBlocks::restore(ByteReader& in, const ColumnSet& columns) {
+  *this = HessianBlocks(outputs_);
+  const Index size = in.index(0, columns.columns());
+  mass_ = in.doubles();
+  coupling_factor_ = in.doubles();
+  const std::uint64_t count = in.u64();
+  const auto own = static_cast<std::uint64_t>(count > 0 ? outputs_ : 0);
+  if (count < own || mass_.size() != own || std::ssize(coupling_factor_) != size)
+    in.damaged("a Hessian in it is incomplete");
+  for (std::uint64_t p = 0; p < count; ++p) {
+    const Index least = p < own ? static_cast<Index>(p) : 0, most = p < own ? least : outputs_ - 1;
+    Pair pair{in.index(least, most), in.index(least, most), {}, {}};
+    const std::vector<Index> rows = in.indices(0, columns.rows() - 1);
+    if (!std::ranges::is_sorted(rows)) in.damaged("the rows of a Hessian in it are not in order");
+    pair.rows.rows.assign(rows.begin(), rows.end());
+    pair.rows.weights = in.floats();
+    if (pair.rows.weights.size() != rows.size()) in.damaged("weights of rows are missing in it");
+    if (p < own) own_.push_back(pairs_.size());
+    pairs_.push_back(std::move(pair));
+  }
+  reserve(size);
+  for (Pair& pair : pairs_) {
+    for (Index j = 0; j < size; ++j) {
+      const std::vector<float> row = in.floats();
+      if (std::ssize(row) != size) in.damaged("a row of a Hessian in it has the wrong length");
+      std::copy(row.begin(), row.end(), pair.gram.data() + j * stride_);
+    }
+  }
+  size_ = size;
+}
+
 /// Largest eigenvalue of the block scaled to a unit diagonal, by power iteration.
 double HessianBlocks::coupling_factor_of(Index j) const {
   if (pairs_.size() == own_.size()) return 1;

@@ -14,6 +14,7 @@
 
 #include "kernels/panel.hpp"
 #include "sharelearn/penalty/penalty.hpp"
+#include "sharelearn/run/bytes.hpp"
 #include "solve/column_set.hpp"
 
 namespace sharelearn {
@@ -30,6 +31,10 @@ class HessianBlocks {
   void extend(const ColumnSet& columns, ThreadPool& threads);
   /// Keeps only the columns named, in that order.
   void keep(std::span<const Index> columns);
+  /// For a checkpoint.
+  void save(ByteWriter& out) const;
+  /// `columns`: of the solver, at least those known here.
+  void restore(ByteReader& in, const ColumnSet& columns);
   Index size() const { return size_; }
   Index outputs() const { return outputs_; }
   Index stride() const { return stride_; }

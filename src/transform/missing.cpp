@@ -47,6 +47,57 @@ std::vector<float> means_of(const SparseMatrix& x, const RowWeights& weights) {
   return means;
 }
 
+/// Values of a column and their weights, ascending. Zeros that are not stored are one entry.
+std::vector<std::pair<float, double>> weighted_values(const Matrix& x, Index j, const RowWeights& weights) {
+  std::vector<std::pair<float, double>> values;
+  double stored = 0;
+  const auto add = [&](std::size_t row, float value) {
+    stored += weights[row];
+    if (!std::isnan(value) && weights[row] > 0) values.emplace_back(value, weights[row]);
+  };
+  if (x.is_sparse()) {
+    const auto rows = x.sparse().column_rows(j);
+    const auto of_rows = x.sparse().column_values(j);
+    for (std::size_t e = 0; e < rows.size(); ++e) add(rows[e], of_rows[e]);
+    const double implicit = weights.total() - stored;
+    if (implicit > kLeastShare * weights.total()) values.emplace_back(0.0f, implicit);
+  } else {
+    const auto column = x.dense().column_span(j);
+    for (std::size_t i = 0; i < column.size(); ++i) add(i, column[i]);
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
+float median_of(const Matrix& x, Index j, const RowWeights& weights) {
+  const auto values = weighted_values(x, j, weights);
+  double total = 0, up_to = 0;
+  for (const auto& [value, weight] : values) total += weight;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    up_to += values[i].second;
+    if (2 * up_to < total) continue;
+    const bool half = 2 * up_to == total && i + 1 < values.size();
+    return half ? 0.5f * values[i].first + 0.5f * values[i + 1].first : values[i].first;
+  }
+  return 0;
+}
+
+bool misses(const Matrix& x, Index j) {
+  return std::ranges::any_of(x.is_sparse() ? x.sparse().column_values(j) : x.dense().column_span(j), is_nan);
+}
+
+/// A column of ones where column j is missing.
+void append_indicator(SparseMatrix& x, Index j) {
+  for (auto e = static_cast<std::size_t>(x.start[static_cast<std::size_t>(j)]);
+       e < static_cast<std::size_t>(x.start[static_cast<std::size_t>(j) + 1]); ++e) {
+    if (!is_nan(x.value[e])) continue;
+    x.row.push_back(x.row[e]);
+    x.value.push_back(1);
+  }
+  x.start.push_back(static_cast<Index>(x.value.size()));
+  ++x.cols;
+}
+
 float fill_at(std::span<const float> fills, Index column) {
   const auto j = static_cast<std::size_t>(column);
   return j < fills.size() ? fills[j] : 0.0f;
@@ -84,13 +135,56 @@ std::vector<float> column_means(const Matrix& x, ThreadPool& threads, std::span<
   return x.is_sparse() ? means_of(x.sparse(), weights) : means_of(x.dense(), threads, weights);
 }
 
-bool has_missing(const Matrix& x) {
-  if (x.is_sparse()) return std::any_of(x.sparse().value.begin(), x.sparse().value.end(), is_nan);
+std::vector<float> column_medians(const Matrix& x, ThreadPool& threads, std::span<const double> row_weights) {
+  const RowWeights weights(row_weights, x.rows());
+  std::vector<float> medians(static_cast<std::size_t>(x.cols()));
+  threads.for_each(x.cols(), [&](std::int64_t j, int) {
+    medians[static_cast<std::size_t>(j)] = median_of(x, j, weights);
+  });
+  return medians;
+}
+
+bool has_missing(const Matrix& x, std::span<const char> columns) {
   for (Index j = 0; j < x.cols(); ++j) {
-    const auto column = x.dense().column_span(j);
-    if (std::any_of(column.begin(), column.end(), is_nan)) return true;
+    const auto at = static_cast<std::size_t>(j);
+    if (!columns.empty() && (at >= columns.size() || columns[at] == 0)) continue;
+    if (misses(x, j)) return true;
   }
   return false;
+}
+
+std::vector<Index> columns_with_missing(const Dataset& data) {
+  std::vector<Index> found;
+  auto category = data.categories.begin();
+  for (Index j = 0; j < data.columns(); ++j) {
+    while (category != data.categories.end() && category->first + std::ssize(category->levels) <= j)
+      ++category;
+    const bool later_level = category != data.categories.end() && category->first < j;
+    if (!later_level && misses(data.x, j)) found.push_back(j);
+  }
+  return found;
+}
+
+void append_indicators(Dataset& data, std::span<const Index> columns) {
+  if (columns.empty()) return;
+  if (data.x.is_borrowed()) data.x = data.x.to_dense();
+  const Index before = data.columns();
+  if (!data.x.is_sparse()) data.x.owned_dense().append_columns(std::ssize(columns));
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const Index j = columns[c];
+    if (data.x.is_sparse()) {
+      append_indicator(data.x.sparse(), j);
+    } else {
+      DenseMatrix& x = data.x.owned_dense();
+      std::ranges::transform(x.column_span(j), x.column(before + static_cast<Index>(c)),
+                             [](float value) { return is_nan(value) ? 1.0f : 0.0f; });
+    }
+    if (data.column_names.empty()) continue;
+    const auto category = std::ranges::find(data.categories, j, &Category::first);
+    const std::string& name =
+        category != data.categories.end() ? category->name : data.column_names[static_cast<std::size_t>(j)];
+    data.column_names.push_back(name + "=missing");
+  }
 }
 
 void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads) {

@@ -55,34 +55,34 @@ TEST(SharingBound, has_the_papers_values_on_the_first_synthetic_set_and_holds) {
                             Expected{Hypotheses::hybrid, 512}}) {
     SharingOptions options;
     options.prototype = Prototype::first;
-    SharingLearner learner(std::make_shared<SharingModel>(options, ClassSets(e.kind), FeatureNumbering()));
+    SharingLearner learner(std::make_shared<SharingState>(options, ClassSets(e.kind), FeatureNumbering()));
     BoundMeter meter(competitor_for(e.kind));
     First data;
     for (int t = 0; t < 3000; ++t) {
       const ExampleView x = data.next();
-      meter.observe(learner.model(), x, learner.model().find_class(data.label));
+      meter.observe(learner.state(), x, learner.state().find_class(data.label));
       learner.learn(x, data.label);
     }
-    const MistakeBound bound = meter.result(learner.model());
+    const MistakeBound bound = meter.result(learner.state());
     EXPECT_DOUBLE_EQ(bound.loss, 0);
     EXPECT_DOUBLE_EQ(bound.radius, 16);
     EXPECT_DOUBLE_EQ(bound.bound, e.bound);
-    EXPECT_LE(static_cast<double>(learner.model().mistakes), bound.bound);
+    EXPECT_LE(static_cast<double>(learner.state().mistakes), bound.bound);
   }
 }
 
 TEST(SharingBound, a_competitor_with_loss_pays_for_it) {
   SharingLearner learner(
-      std::make_shared<SharingModel>(SharingOptions{}, ClassSets(Hypotheses::multi), FeatureNumbering()));
+      std::make_shared<SharingState>(SharingOptions{}, ClassSets(Hypotheses::multi), FeatureNumbering()));
   BoundMeter meter(parse_competitor("a 1:0.25\n", "u"));
   const std::vector<std::uint32_t> feature{0};
   const std::vector<float> value{2};
   for (const char* label : {"a", "b", "a", "b"}) {
-    meter.observe(learner.model(), {feature, value}, learner.model().find_class(label));
+    meter.observe(learner.state(), {feature, value}, learner.state().find_class(label));
     learner.learn({feature, value}, label);
   }
   // First occurrences cost nothing. Then a scores 0.5 and b 0: losses 0.5 and 1.5.
-  const MistakeBound bound = meter.result(learner.model());
+  const MistakeBound bound = meter.result(learner.state());
   EXPECT_DOUBLE_EQ(bound.loss, 2);
   EXPECT_DOUBLE_EQ(bound.complexity, 16 * 0.0625);
   EXPECT_DOUBLE_EQ(bound.bound, 2 + 1 + std::sqrt(2));

@@ -4,8 +4,9 @@
     export.py SHARELEARN FOLDER [arm]
 
 FOLDER holds the models of tests/fixtures/make.py. C is compiled by every compiler found, as C99 and as C++, with warnings as
-errors, and once with AddressSanitizer and UndefinedBehaviorSanitizer for random rows, NaN and infinities. `arm`: C is run under QEMU
-on Cortex-M0, M3, M4 and M33 instead. What is not installed is left out with a message; exit code 77 if nothing could be run.
+errors, and once with AddressSanitizer and UndefinedBehaviorSanitizer for random rows, NaN and infinities. In fixed point, the
+scores of all compilers must be the same. `arm`: one model per pool is run under QEMU on Cortex-M0, M3, M4 and M33 instead; in fixed
+point, scores must be those of this machine. What is not installed is left out with a message; exit code 77 if nothing could be run.
 """
 import gzip
 import importlib.util
@@ -45,7 +46,7 @@ int main(void) {{
       if (round % 3 == 1 && i % 4 >= 2) byte = i % 4 == 2 ? 0xC0 : 0x7F;
       memcpy((unsigned char *)x + i, &byte, 1);
     }}
-    float scores[{name}_OUTPUTS];
+    {name}_score scores[{name}_OUTPUTS];
     {work}
     {name}_scores(x, {argument}scores);
   }}
@@ -65,16 +66,25 @@ def must(*command, **options):
     return done.stdout
 
 
+def same_digest(said):
+    """Fixed point: the programs print a digest of all scores."""
+    digests = {text.split("digest ")[1] for text in said if "digest " in text}
+    if len(digests) > 1:
+        raise AssertionError(f"scores in fixed point differ: {said}")
+
+
 def compile_host(check, name, into):
+    said = []
     for compiler, plus in (("gcc", "g++"), ("clang", "clang++"), ("clang-16", "clang++-16")):
         if not shutil.which(compiler):
             continue
         for level in ("-O2", "-Os"):
             must(compiler, "-std=c99", level, *WARNINGS, check, "-lm", "-o", into / "check")
-            must(into / "check")
+            said.append(must(into / "check"))
         if shutil.which(plus):
             must(plus, "-x", "c++", "-O2", *WARNINGS, check, "-lm", "-o", into / "check")
-            must(into / "check")
+            said.append(must(into / "check"))
+    same_digest(said)
     header = (into / f"{name}.h").read_text()
     work = f"{name}_work work;" if f"}} {name}_work;" in header else ""
     (into / "fuzz.c").write_text(FUZZ.format(name=name, work=work, argument="&work, " if work else ""))
@@ -83,21 +93,24 @@ def compile_host(check, name, into):
 
 
 def run_arm(check, into):
+    must("gcc", "-std=c99", "-O1", check, "-lm", "-o", into / "check")
+    said = [must(into / "check")]
     for machine, processor, flash, ram, size in CORES:
         (into / "link.ld").write_text(LINKER_SCRIPT.format(flash=flash, ram=ram, size=size))
         must("arm-none-eabi-gcc", "-std=c99", "-Os", f"-mcpu={processor}", "-mthumb", "--specs=rdimon.specs", "-T", into / "link.ld",
              "-ffunction-sections", "-Wl,--gc-sections", ARM / "start.c", check, "-lm", "-o", into / "check.elf")
-        must("qemu-system-arm", "-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native",
-             "-monitor", "none", "-serial", "none", "-kernel", into / "check.elf")
+        said.append(must("qemu-system-arm", "-machine", machine, "-nographic", "-semihosting-config", "enable=on,target=native",
+                         "-monitor", "none", "-serial", "none", "-kernel", into / "check.elf"))
+    same_digest(said)
 
 
-def check_model(program, folder, name, entry, into, arm):
+def check_model(program, folder, name, entry, into, arm, one_per_pool):
     model, plain = into / "stored.model", name.replace("-", "_")
     model.write_bytes(gzip.decompress((folder / f"{name}.model.gz").read_bytes()))
     reading = [a for option in ("--features", "--missing") if option in entry["reading"]
                for a in (option, entry["reading"][entry["reading"].index(option) + 1])]
-    export = lambda to, file: must(program, "export", model, "--to", to, "-o", into / file, "--check", folder / entry["data"],
-                                   "--check-rows", 15 if arm else 100, *reading)
+    export = lambda to, file, *more: must(program, "export", model, "--to", to, "-o", into / file, "--check", folder / entry["data"],
+                                          "--check-rows", 15 if arm else 100, *reading, *more)
     if not arm and importlib.util.find_spec("numpy"):
         export("python", f"{plain}.py")
         must(sys.executable, into / f"{plain}_check.py")
@@ -106,11 +119,15 @@ def check_model(program, folder, name, entry, into, arm):
         must("node", into / f"{plain}_check.mjs")
     if name == "patches-scaled":  # templates of scaled images are refused in C
         return
-    export("c", f"{plain}.h")
-    if arm:
-        run_arm(into / f"{plain}_check.c", into)
-    else:
-        compile_host(into / f"{plain}_check.c", plain, into)
+    # Fixed point differs by pool; int8 and int16 differ in nothing but their weights.
+    for arithmetic in ("float", "int16", "int8") if one_per_pool else ("float",):
+        if arm and arithmetic == "int16" and name not in ("columns", "kernel"):
+            continue
+        export("c", f"{plain}.h", "--arithmetic", arithmetic)
+        if arm:
+            run_arm(into / f"{plain}_check.c", into)
+        else:
+            compile_host(into / f"{plain}_check.c", plain, into)
 
 
 def main():
@@ -124,14 +141,14 @@ def main():
         print("NumPy is not installed: exports to Python are not run")
     index = json.loads((folder / "index.json").read_text())
     chosen = {name: entry for name, entry in index.items() if not name.startswith("sharing") and "--levels" not in entry["reading"]}
-    if arm:  # one model per pool
-        chosen = {name: chosen[name] for name in ("columns", "columns-missing", "stumps", "products", "kernel", "pieces-pca",
-                                                  "cascade-fourier", "patches", "patches-deskew")}
+    one_per_pool = ("columns", "columns-missing", "stumps", "products", "kernel", "pieces-pca", "cascade-fourier", "patches", "patches-deskew")
+    if arm:
+        chosen = {name: chosen[name] for name in one_per_pool}
     failed = 0
     for name, entry in chosen.items():
         with tempfile.TemporaryDirectory() as into:
             try:
-                check_model(program, folder, name, entry, pathlib.Path(into), arm)
+                check_model(program, folder, name, entry, pathlib.Path(into), arm, name in one_per_pool)
             except AssertionError as problem:
                 failed += 1
                 print(f"{name}: {problem}")

@@ -125,7 +125,7 @@ def contrast(node, patch):
     if epsilon > 0:
         scale = single(single(single(single(area) * 127) * 127) * epsilon)
         unit = single(1 / single(scale * epsilon))
-    root = single(math.sqrt(single(single(spread * unit) + 1)))
+    root = single(math.sqrt(single(spread * unit + 1)))
     return int(single(single(32767 / root) + 0.5))
 
 
@@ -389,10 +389,32 @@ def scores(model, path):
 
 def probabilities(model, row):
     link = model["link"]
+    row = [s / model.get("temperature", 1) for s in row]
     if link.endswith("_of_twice"):
         row = [2 * s for s in row]
     if link.startswith("logistic"):
         return [1 / (1 + math.exp(-s)) for s in row]
     top = max(row)
-    powers = [math.exp(s - top) for s in row]
-    return [p / math.fsum(powers) for p in powers]
+    p = normal([math.exp(s - top) for s in row])
+    if link == "margin_softmax":
+        p = normal([q * (math.e - (math.e - 1) * q) for q in p])
+    return confident(model["confidence"], p) if "confidence" in model else p
+
+
+def normal(p):
+    return [q / math.fsum(p) for q in p]
+
+
+def confident(seen, p):
+    """The most probable class gets the probability that the model's map has for it, the others keep their proportions."""
+    first = p.index(max(p))
+    points = list(zip(seen["from"], seen["to"]))
+    inside = [(a, b) for a, b in zip(points, points[1:]) if a[0] <= p[first] < b[0]]
+    if inside:
+        (x0, y0), (x1, y1) = inside[0]
+        top = y0 + (p[first] - x0) / (x1 - x0) * (y1 - y0)
+    else:
+        top = points[0][1] if p[first] < points[0][0] else points[-1][1]
+    others = normal([0 if c == first else q for c, q in enumerate(p)])
+    top = max(top, max(others) / (1 + max(others)) * (1 + 1e-9))
+    return [top if c == first else (1 - top) * q for c, q in enumerate(others)]

@@ -38,7 +38,7 @@ def interrupt(program, folder):
     assert answers == ["?", "a", "a"], answers
     process.send_signal(signal.SIGINT)
     _, message = process.communicate(timeout=60)
-    assert process.returncode == 0 and "interrupted after line 3" in message, (process.returncode, message)
+    assert process.returncode == 130 and "interrupted after line 3" in message, (process.returncode, message)
     for path in (model, checkpoint):
         text = subprocess.run([program, "describe", path], check=True, capture_output=True, text=True).stdout
         assert "2 examples" in text, text

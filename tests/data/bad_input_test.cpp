@@ -150,7 +150,15 @@ std::vector<Bad> bad_csv() {
       {"weight_missing", "1,2,a\n3,,b\n", ":2:3:", "expected a weight", weight},
       {"bad_cell_in_the_first_row", "1,N/A,x\n3,4,y\n", ":1:3:",
        "expected a number in column 1 (counted from 0), found 'N/A'; use `ignore-columns` 1, or "
-       "`label-column` 1 if it is the label (this line holds numbers"},
+       "`label-column` 1 if it is the label, or `category-columns` 1 if its values are names (this line "
+       "holds "
+       "numbers"},
+      {"dates", "2020-01-05,1,x\n2020-01-06,2,y\n", "", "holds dates or times ('2020-01-05')"},
+      {"category_without_values",
+       "1,?,x\n2,,y\n",
+       "",
+       "column '1' has no value in any row",
+       {.category_columns = {"1"}, .missing = Missing::zero}},
       {"bad_cell_in_the_first_row_of_values", "0x10,2,1\n3,4,2\n", ":1:1:", "found '0x10'"},
       {"carriage_returns_alone", "1,2,a\r3,4,b\r", "", "carriage return alone"},
       {"labels_of_their_own", "1,2,a\n3,4,b\n", "", "leave `labels` y.npy out", {.labels_file = "y.npy"}},

@@ -247,5 +247,58 @@ TEST(read_npz, names_what_is_wrong) {
                InputError);
 }
 
+/// scipy.sparse.save_npz() of rows (0, 5, 0), (7, 0, 8), (0, 0, 0), with the entries of a row in any order.
+std::vector<std::pair<std::string, std::string>> csr() {
+  return {{"indices.npy", npy("<i4", "(3,)", bytes_of<std::int32_t>({1, 2, 0}))},
+          {"indptr.npy", npy("<i4", "(4,)", bytes_of<std::int32_t>({0, 1, 3, 3}))},
+          {"format.npy", npy("|S3", "()", "csr")},
+          {"shape.npy", npy("<i8", "(2,)", bytes_of<std::int64_t>({3, 3}))},
+          {"data.npy", npy("<f8", "(3,)", bytes_of<double>({5, 8, 7}))}};
+}
+
+TEST(read_sparse_npz, takes_csr_and_csc_with_labels_inside_or_beside) {
+  const TemporaryFolder folder;
+  auto members = csr();
+  members.emplace_back("y.npy", npy("|i1", "(3,)", "\x01\x02\x01"));
+  const Dataset data = read(folder.file("d.npz", zip(members, true)));
+  ASSERT_TRUE(data.x.is_sparse());
+  EXPECT_EQ(data.label.names, (Names{"1", "2"}));
+  const DenseMatrix x = data.x.to_dense();
+  EXPECT_EQ(x(0, 1), 5);
+  EXPECT_EQ(x(1, 0), 7);
+  EXPECT_EQ(x(1, 2), 8);
+  EXPECT_EQ(data.x.sparse().nonzeros(), 3);
+  // The same arrays read by columns are the transpose.
+  members = csr();
+  members[2].second = npy("<U3", "()", bytes_of<std::int32_t>({'c', 's', 'c'}));
+  folder.file("y_t.npy", npy("|i1", "(3,)", "\x01\x02\x01"));
+  const DenseMatrix turned = read(folder.file("X_t.npz", zip(members))).x.to_dense();
+  EXPECT_EQ(turned(1, 0), 5);
+  EXPECT_EQ(turned(0, 1), 7);
+  EXPECT_EQ(turned(2, 1), 8);
+}
+
+TEST(read_sparse_npz, names_what_is_wrong) {
+  const TemporaryFolder folder;
+  const auto message = [&](std::size_t member, const std::string& content) {
+    auto members = csr();
+    members[member].second = content;
+    return message_of(folder.file("bad.npz", zip(members)));
+  };
+  EXPECT_NE(message_of(folder.file("bad.npz", zip(csr()))).find("found no labels"), std::string::npos);
+  EXPECT_NE(message(0, npy("<i4", "(3,)", bytes_of<std::int32_t>({1, 2, 9}))).find("outside its shape"),
+            std::string::npos);
+  EXPECT_NE(message(0, npy("<i4", "(3,)", bytes_of<std::int32_t>({1, 2, 2}))).find("two values in column 2"),
+            std::string::npos);
+  EXPECT_NE(
+      message(1, npy("<i4", "(4,)", bytes_of<std::int32_t>({0, 3, 1, 3}))).find("do not fit each other"),
+      std::string::npos);
+  EXPECT_NE(message(2, npy("|S3", "()", "coo")).find("x.tocsr()"), std::string::npos);
+  EXPECT_NE(message(3, npy("<i8", "(2,)", bytes_of<std::int64_t>({-3, 3}))).find("rows and columns"),
+            std::string::npos);
+  EXPECT_NE(message(3, npy("<i8", "(2,)", bytes_of<std::int64_t>({3, std::int64_t{1} << 60}))).find("2^32"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sharelearn

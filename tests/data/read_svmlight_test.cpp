@@ -179,5 +179,41 @@ TEST(read_svmlight, names_line_and_column_of_a_fault_in_a_later_chunk) {
   }
 }
 
+TEST(read_svmlight, takes_indices_from_0_if_told) {
+  const TemporaryFolder folder;
+  ThreadPool threads(1);
+  const std::string path = folder.file("zero.svm", "a 0:1 2:5\nb 1:2 10000000:3\n");
+  ReadOptions options;
+  options.zero_based = true;
+  const Dataset data = read_dataset(path, options, threads);
+  EXPECT_TRUE(data.zero_based);
+  EXPECT_EQ(data.columns(), 10000001);
+  EXPECT_EQ(data.x.sparse().column_values(0)[0], 1);
+  EXPECT_EQ(data.x.sparse().column_values(2)[0], 5);
+  try {
+    read_dataset(path, {}, threads);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("give `zero-based`"), std::string::npos) << error.what();
+  }
+}
+
+TEST(read_svmlight, a_value_that_no_one_needs_may_be_missing) {
+  const TemporaryFolder folder;
+  ThreadPool threads(1);
+  const std::string path = folder.file("m.svm", "a 1:? 2:5\nb 1:1 2:nan\n");
+  ReadOptions options;
+  options.needed = {0, 1};
+  try {
+    read_dataset(path, options, threads);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("m.svm:2:9: the value is missing"), std::string::npos)
+        << error.what();
+  }
+  options.needed = {0, 0};
+  EXPECT_EQ(read_dataset(path, options, threads).x.sparse().nonzeros(), 2);
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "fit/joint_rows.hpp"
 #include "sharelearn/fit/cascade.hpp"
 #include "sharelearn/fit/transfer.hpp"
@@ -46,6 +48,22 @@ OnlineOutline outline_by_rows(const Dataset& data, bool multiclass) {
                 multiclass);
   }
   return outline;
+}
+
+TEST(fit_online_cascade, the_curve_counts_mistakes_and_classes_after_every_step) {
+  ThreadPool threads(1);
+  const Dataset data = class_rows(50, 4, 1);
+  const OnlineCascadeFit options{.phi = {{0.05, 0.01}}};
+  OnlineCascadeLearner learner = OnlineCascadeLearner::begin(options, outline_by_rows(data, true));
+  std::set<std::string> seen;
+  nlohmann::json expected = nlohmann::json::array();
+  for (Index i = 0; i < data.rows(); ++i) {
+    learn_rows(learner, data, i, i + 1);
+    seen.insert(text_of(data.label, i));
+    expected.push_back({i + 1, learner.model().cascade.mistakes(), seen.size()});
+  }
+  EXPECT_EQ(learner.report(1).extra["curve"], expected);
+  EXPECT_EQ(fit({data}, options, {threads}).report.extra["curve"], expected);
 }
 
 // Rows given one at a time, with the number of columns unknown, give the same model as rows in memory.

@@ -101,11 +101,16 @@ std::vector<Case> cases() {
   gaussian.kernel = "gaussian";
   gaussian.sigma = 1.5;
   Config sets{.sets = {{{"c0", "c1", "c2"}}, {{"c2", "c3"}}}, .rest_own = true, .map = "difference"};
-  return {{{.hypotheses = "multi"}, {.multi = true, .sets = {}}},
-          {{}, hybrid},
-          {{.hypotheses = "single", .prototype = "first"}, {.sets = {{}}, .first = true}},
-          {{.kernel = "gaussian", .sigma = 1.5}, gaussian},
-          {{.hypotheses = "a: c0 c1 c2\nb: c2 c3\n", .map = "difference"}, sets}};
+  Config adaptive = hybrid;
+  adaptive.adagrad = 0.5;
+  const std::string lines = "a: c0 c1 c2\nb: c2 c3\n";
+  return {
+      {{.hypotheses = "multi", .update = "perceptron"}, {.multi = true, .sets = {}}},
+      {{.update = "perceptron"}, hybrid},
+      {{.bias = false}, adaptive},
+      {{.hypotheses = "single", .prototype = "first", .update = "perceptron"}, {.sets = {{}}, .first = true}},
+      {{.kernel = "gaussian", .sigma = 1.5}, gaussian},
+      {{.hypotheses = lines, .map = "difference", .update = "perceptron"}, sets}};
 }
 
 TEST(OnlineSharing, predicts_what_the_plain_algorithm_predicts_through_every_interface) {
@@ -162,7 +167,7 @@ TEST(OnlineSharing, rows_in_two_parts_are_scaled_and_learned_as_examples_scaled_
   const Stream stream = make_stream(3);
   const std::size_t half = stream.x.size() / 2;
   ThreadPool threads(2);
-  const SharingFit options{.scale = "minmax"};
+  const SharingFit options{.update = "perceptron", .scale = "minmax"};
   OnlineSharing first = OnlineSharing::begin(options);
   first.learn(rows_of(stream, 0, half), threads);
   OnlineSharing second = OnlineSharing::resume(load_model(saved(first.checkpoint(), "scaled")), options);
@@ -210,8 +215,9 @@ TEST(OnlineSharing, resuming_names_the_options_that_differ) {
   online.learn("a 1:1");
   const ModelPtr model = load_model(saved(online.checkpoint(), "options"));
   EXPECT_NO_THROW(OnlineSharing::resume(model, {.kernel = "gaussian", .sigma = 1, .unit = true}));
+  EXPECT_NO_THROW(OnlineSharing::resume(model, {}));  // the model's own
   try {
-    OnlineSharing::resume(model, {.hypotheses = "multi", .kernel = "gaussian", .sigma = 2});
+    OnlineSharing::resume(model, {.hypotheses = "multi", .kernel = "gaussian", .sigma = 2, .unit = false});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("(`hypotheses`, `sigma`, `unit`)"), std::string::npos)
@@ -250,7 +256,7 @@ TEST(OnlineSharing, a_line_that_is_not_an_example_changes_nothing_but_the_positi
 TEST(OnlineSharing, reports_the_bound_against_a_competitor_and_the_error_on_a_test_set) {
   const Stream stream = make_stream(5);
   ThreadPool threads(1);
-  OnlineSharing online = OnlineSharing::begin({.hypotheses = "multi"});
+  OnlineSharing online = OnlineSharing::begin({.hypotheses = "multi", .update = "perceptron"});
   online.compare_with({.common = {}, .own = {{"c0", {{0, 1.0}}}, {"nobody", {{0, 0.5}}}}, .group = {}});
   const Dataset rows = rows_of(stream, 0, stream.x.size());
   online.learn(rows, threads);
@@ -271,7 +277,29 @@ TEST(OnlineSharing, reports_the_bound_against_a_competitor_and_the_error_on_a_te
   for (std::size_t t = 0; t < predicted.size(); ++t)
     wrong += online.model().classes[static_cast<std::size_t>(predicted[t])] != stream.y[t] ? 1 : 0;
   EXPECT_DOUBLE_EQ(*fitted.report.end.test_error, static_cast<double>(wrong) / kExamples);
-  EXPECT_THROW(OnlineSharing::begin({.bias = true}).compare_with({}), OptionError);
+  EXPECT_THROW(OnlineSharing::begin({.update = "perceptron", .bias = true}).compare_with({}), OptionError);
+  EXPECT_THROW(OnlineSharing::begin({.update = "pa"}).compare_with({}), OptionError);
+}
+
+TEST(OnlineSharing, the_bound_of_a_resumed_stream_counts_all_of_it) {
+  const Stream stream = make_stream(6);
+  const std::size_t half = stream.x.size() / 2;
+  ThreadPool threads(1);
+  const SharingFit options{.hypotheses = "multi", .update = "perceptron"};
+  const Competitor competitor{.common = {}, .own = {{"c0", {{0, 1.0}}}}, .group = {}};
+  OnlineSharing whole = OnlineSharing::begin(options), first = OnlineSharing::begin(options);
+  whole.compare_with(competitor);
+  first.compare_with(competitor);
+  whole.learn(rows_of(stream, 0, stream.x.size()), threads);
+  first.learn(rows_of(stream, 0, half), threads);
+  OnlineSharing second = OnlineSharing::resume(load_model(saved(first.checkpoint(), "bound")), options);
+  second.compare_with(competitor);
+  second.learn(rows_of(stream, half, stream.x.size()), threads);
+  EXPECT_EQ(second.finish(nullptr, threads).report.extra["bound"],
+            whole.finish(nullptr, threads).report.extra["bound"]);
+
+  const Competitor other{.common = {}, .own = {{"c0", {{0, 2.0}}}}, .group = {}};
+  EXPECT_THROW(second.compare_with(other), OptionError);  // it has seen nothing of the first half
 }
 
 }  // namespace

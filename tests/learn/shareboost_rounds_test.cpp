@@ -25,6 +25,23 @@ TEST(ShareBoostRounds, several_features_per_round_are_the_first_of_the_ranking) 
   EXPECT_EQ(result.chosen.front(), single.chosen.front());
 }
 
+TEST(ShareBoostRounds, a_path_that_is_continued_is_the_whole_path) {
+  const Problem problem(13);
+  ShareBoostOptions options{.features = 6, .penalty = {.ridge = 0.01}};
+  const auto whole = run(problem, options);
+  options.features = 2;
+  options.start = run(problem, options).stages;
+  options.features = 6;
+  const auto continued = run(problem, options);
+  EXPECT_EQ(continued.chosen, whole.chosen);
+  ASSERT_EQ(continued.stages.size(), whole.stages.size());
+  for (std::size_t round = 0; round < whole.stages.size(); ++round) {
+    EXPECT_EQ(continued.stages[round].candidates, whole.stages[round].candidates);
+    for (std::size_t i = 0; i < whole.stages[round].weights.size(); ++i)
+      EXPECT_NEAR(continued.stages[round].weights[i], whole.stages[round].weights[i], 1e-5);
+  }
+}
+
 TEST(ShareBoostRounds, a_share_of_those_chosen_enters_where_that_is_more) {
   const Problem problem(13);
   const auto result = run(problem, {.features = 7, .per_round_share = 0.5});

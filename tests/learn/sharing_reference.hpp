@@ -31,6 +31,7 @@ struct Config {
   bool first = false;           // p = first example
   std::string kernel = "none";  // none, gaussian, polynomial
   double sigma = 1;
+  double adagrad = 0;  // rate of adaptive steps; 0: the perceptron
 };
 
 class Reference {
@@ -43,16 +44,23 @@ class Reference {
   std::string trial(const Vector& x, const std::string& y) {
     std::string predicted;
     double best = 0;
+    ++trials_;
     for (const auto& r : classes_) {
       const double s = score(x, r);
       if (predicted.empty() || s > best) predicted = r, best = s;
     }
+    const std::map<std::string, double> scores =
+        config_.adagrad > 0 ? all_scores(x) : std::map<std::string, double>{};
+    if (config_.adagrad > 0) meet_scales(x);
     if (!count_.contains(y)) {
       ++first_occurrences;
       classes_.push_back(y);
       add_sets_of(y);
       sum_[y] = Vector(x.size(), 0);
       count_[y] = 0;
+    } else if (config_.adagrad > 0) {
+      if (predicted != y) ++mistakes;
+      learn_margin(x, y, scores);
     } else if (predicted != y) {
       ++mistakes;
       for (auto& h : hypotheses_) {
@@ -95,7 +103,47 @@ class Reference {
     Set set;
     Vector w;
     std::vector<std::pair<Vector, double>> support;
+    Vector squares = {};  // adaptive steps
   };
+
+  void meet_scales(const Vector& x) {
+    scale_.resize(x.size(), 0);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double size = std::fabs(x[i]);
+      if (size > scale_[i]) {
+        for (auto& h : hypotheses_) {
+          if (i < h.w.size()) h.w[i] *= scale_[i] / size;
+        }
+        scale_[i] = size;
+      }
+      if (scale_[i] > 0) spread_ += (size / scale_[i]) * (size / scale_[i]);
+    }
+  }
+
+  std::map<std::string, double> all_scores(const Vector& x) const {
+    std::map<std::string, double> scores;
+    for (const auto& r : classes_) scores[r] = score(x, r);
+    return scores;
+  }
+
+  void learn_margin(const Vector& x, const std::string& y, const std::map<std::string, double>& scores) {
+    std::string rival;
+    for (const auto& r : classes_) {
+      if (r != y && (rival.empty() || scores.at(r) > scores.at(rival))) rival = r;
+    }
+    if (rival.empty() || scores.at(y) - scores.at(rival) >= 1) return;
+    const double rate = config_.adagrad * std::sqrt(static_cast<double>(trials_) / spread_);
+    for (auto& h : hypotheses_) {
+      const Vector a = phi(h.set, x, y), b = phi(h.set, x, rival);
+      h.w.resize(x.size(), 0);
+      h.squares.resize(x.size(), 0);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double g = (h.set.holds(y) ? a[i] : 0) - (h.set.holds(rival) ? b[i] : 0);
+        h.squares[i] += g * g;
+        if (g != 0) h.w[i] += rate * g / (scale_[i] * std::sqrt(h.squares[i]));
+      }
+    }
+  }
 
   void add_sets_of(const std::string& cls) {
     if (hypotheses_.empty()) {
@@ -136,6 +184,9 @@ class Reference {
   std::map<std::string, Vector> sum_;
   std::map<std::string, long> count_;
   std::vector<Hypothesis> hypotheses_;
+  Vector scale_;
+  double spread_ = 0;
+  long trials_ = 0;
 };
 
 }  // namespace sharing_reference

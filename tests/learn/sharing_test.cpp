@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "learn/sharing_reference.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -56,12 +59,18 @@ struct Row {
   ExampleView view() const { return {feature, value}; }
 };
 
+/// A learner whose state is that of a model.
 SharingLearner make_learner(const SharingOptions& options, ClassSets sets) {
   return SharingLearner(std::make_shared<SharingModel>(options, std::move(sets), FeatureNumbering()));
 }
 
+/// The model whose state the learner changes.
+SharingModel& model_of(SharingLearner& learner) {
+  return static_cast<SharingModel&>(learner.state());
+}
+
 std::string predicted_name(const SharingLearner& learner, const SharingTrial& trial) {
-  return trial.predicted < 0 ? "" : learner.model().classes[static_cast<std::size_t>(trial.predicted)];
+  return trial.predicted < 0 ? "" : learner.state().classes[static_cast<std::size_t>(trial.predicted)];
 }
 
 void expect_same_run(const Config& config, const SharingOptions& options, const ClassSets& sets,
@@ -74,8 +83,8 @@ void expect_same_run(const Config& config, const SharingOptions& options, const 
     const SharingTrial trial = learner.learn(row.view(), s.y[t]);
     ASSERT_EQ(predicted_name(learner, trial), expected) << "trial " << t;
   }
-  EXPECT_EQ(learner.model().mistakes, reference.mistakes);
-  EXPECT_EQ(learner.model().first_occurrences, reference.first_occurrences);
+  EXPECT_EQ(learner.state().mistakes, reference.mistakes);
+  EXPECT_EQ(learner.state().first_occurrences, reference.first_occurrences);
 }
 
 struct Case {
@@ -145,6 +154,45 @@ TEST(Sharing, follows_the_plain_algorithm_with_sets_from_a_file) {
   }
 }
 
+SharingOptions adaptive_options(const char* map = "product") {
+  SharingOptions options;
+  options.map.kind = map_from(map);
+  options.update = UpdateRule::adagrad;
+  options.aggressiveness = 0.5;
+  return options;
+}
+
+TEST(Sharing, adaptive_steps_follow_their_definition) {
+  for (const Case& c : {Case{"multi", "product", "none", 1}, Case{"single", "product", "none", 2},
+                        Case{"hybrid", "product", "none", 2}, Case{"hybrid", "frequency", "none", 1},
+                        Case{"hybrid", "difference", "none", 2}}) {
+    Config config = config_of(c);
+    config.adagrad = 0.5;
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      expect_same_run(config, adaptive_options(c.map), ClassSets(hypotheses_from(c.hypotheses)),
+                      make_stream(seed, c.data, 400, 24, 30));
+    }
+  }
+  Config sets;
+  sets.sets = {{{"c0", "c1", "c2", "c3"}}, {{"c2", "c3", "c4"}}};
+  sets.rest_own = true;
+  sets.adagrad = 0.5;
+  expect_same_run(sets, adaptive_options(), ClassSets::parse("a: c0 c1 c2 c3\nb: c2 c3 c4\n", "sets"),
+                  make_stream(5, 2, 500, 24, 12));
+}
+
+TEST(Sharing, adaptive_steps_of_own_sets_do_not_depend_on_the_units_of_features) {
+  const Stream s = make_stream(3, 2, 300, 12, 6);
+  SharingLearner plain = make_learner(adaptive_options(), ClassSets(Hypotheses::multi));
+  SharingLearner scaled = make_learner(adaptive_options(), ClassSets(Hypotheses::multi));
+  for (std::size_t t = 0; t < s.x.size(); ++t) {
+    Vector x = s.x[t];
+    const Index expected = plain.learn(Row(x).view(), s.y[t]).predicted;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::ldexp(x[i], static_cast<int>(i) - 6);
+    EXPECT_EQ(scaled.learn(Row(x).view(), s.y[t]).predicted, expected);
+  }
+}
+
 TEST(Sharing, uses_the_first_example_where_the_prototype_says_so) {
   Config config;
   config.sets.push_back({});
@@ -173,9 +221,9 @@ TEST(Sharing, a_first_occurrence_is_not_a_mistake_and_changes_no_weight) {
     EXPECT_TRUE(trial.first_occurrence);
     EXPECT_FALSE(trial.mistake);
   }
-  EXPECT_EQ(learner.model().mistakes, 0);
-  EXPECT_EQ(learner.model().updates, 0);
-  EXPECT_EQ(learner.model().first_occurrences, 3);
+  EXPECT_EQ(learner.state().mistakes, 0);
+  EXPECT_EQ(learner.state().updates, 0);
+  EXPECT_EQ(learner.state().first_occurrences, 3);
 }
 
 TEST(Sharing, averaged_scores_are_the_mean_over_time_of_the_scores) {
@@ -192,7 +240,7 @@ TEST(Sharing, averaged_scores_are_the_mean_over_time_of_the_scores) {
       SharingScorer scorer;
       std::vector<double> mean(3, 0);
       const auto collect = [&] {
-        const auto scores = scorer(learner.model(), probe.view());
+        const auto scores = scorer(learner.state(), probe.view());
         for (std::size_t r = 0; r < 3; ++r) mean[r] += scores[r];
       };
       for (int t = 0; t < 3; ++t) collect();
@@ -200,7 +248,7 @@ TEST(Sharing, averaged_scores_are_the_mean_over_time_of_the_scores) {
         learner.learn(Row(s.x[t]).view(), s.y[t]);
         collect();
       }
-      const auto averaged = scorer(learner.model(), probe.view(), true);
+      const auto averaged = scorer(learner.state(), probe.view(), true);
       for (std::size_t r = 0; r < 3; ++r) {
         EXPECT_NEAR(averaged[r], mean[r] / static_cast<double>(s.x.size() + 3), 1e-9) << kind << kernel;
       }
@@ -221,10 +269,10 @@ TEST(Sharing, a_passive_aggressive_step_makes_the_margin_exactly_one) {
       SharingScorer scorer;
       for (std::size_t t = 0; t < s.x.size(); ++t) {
         const Row row(s.x[t]);
-        const Index before = learner.model().updates;
+        const Index before = learner.state().updates;
         const SharingTrial trial = learner.learn(row.view(), s.y[t]);
-        if (learner.model().updates == before) continue;
-        const auto scores = scorer(learner.model(), row.view());
+        if (learner.state().updates == before) continue;
+        const auto scores = scorer(learner.state(), row.view());
         double rival = -1e300;
         for (Index r = 0; r < static_cast<Index>(scores.size()); ++r) {
           if (r != trial.actual) rival = std::max(rival, scores[static_cast<std::size_t>(r)]);
@@ -233,7 +281,7 @@ TEST(Sharing, a_passive_aggressive_step_makes_the_margin_exactly_one) {
         // three or more).
         EXPECT_LE(scores[static_cast<std::size_t>(trial.actual)] - rival, 1 + 1e-6) << kind << kernel;
       }
-      EXPECT_GT(learner.model().updates, learner.model().mistakes);
+      EXPECT_GT(learner.state().updates, learner.state().mistakes);
     }
   }
 }
@@ -250,7 +298,7 @@ TEST(Sharing, a_budget_keeps_the_newest_mistakes) {
   }
   ASSERT_GT(births.size(), 20U);
   std::vector<double> kept;
-  for (const auto& support : learner.model().supports) kept.push_back(support.born);
+  for (const auto& support : learner.state().supports) kept.push_back(support.born);
   std::sort(kept.begin(), kept.end());
   EXPECT_EQ(kept, std::vector<double>(births.end() - 10, births.end()));
 }
@@ -285,9 +333,24 @@ TEST(Sharing, ten_thousand_classes_work) {
       if (pass == 2) late_mistakes += trial.mistake;
     }
   }
-  EXPECT_EQ(learner.model().first_occurrences, 10000);
+  EXPECT_EQ(learner.state().first_occurrences, 10000);
   EXPECT_LT(late_mistakes, 2500);
-  EXPECT_LT(learner.model().weights.own.bytes() + learner.model().sums.bytes(), 40 << 20);
+  EXPECT_LT(learner.state().weights.own.bytes() + learner.state().sums.bytes(), 40 << 20);
+}
+
+void expect_resumes(const SharingOptions& options, const Case& c) {
+  SharingLearner whole = make_learner(options, ClassSets(hypotheses_from(c.hypotheses)));
+  SharingLearner resumed = make_learner(options, ClassSets(hypotheses_from(c.hypotheses)));
+  const Stream s = make_stream(23, c.data, 600, 24, 40);
+  for (std::size_t t = 0; t < s.x.size(); ++t) {
+    if (t % 97 == 50) {
+      const ModelPtr copy = SharingModel::read(model_of(resumed).payload(), "memory");
+      resumed = SharingLearner(std::dynamic_pointer_cast<SharingModel>(copy));
+    }
+    const Row row(s.x[t]);
+    ASSERT_EQ(whole.learn(row.view(), s.y[t]).predicted, resumed.learn(row.view(), s.y[t]).predicted);
+  }
+  EXPECT_EQ(model_of(whole).payload(), model_of(resumed).payload());
 }
 
 TEST(Sharing, a_model_read_back_goes_on_exactly_as_the_one_that_was_never_saved) {
@@ -297,18 +360,8 @@ TEST(Sharing, a_model_read_back_goes_on_exactly_as_the_one_that_was_never_saved)
     SharingOptions options = options_of(c);
     options.average = true;
     options.budget = 25;
-    SharingLearner whole = make_learner(options, ClassSets(hypotheses_from(c.hypotheses)));
-    SharingLearner resumed = make_learner(options, ClassSets(hypotheses_from(c.hypotheses)));
-    const Stream s = make_stream(23, c.data, 600, 24, 40);
-    for (std::size_t t = 0; t < s.x.size(); ++t) {
-      if (t % 97 == 50) {
-        const ModelPtr copy = SharingModel::read(resumed.model().payload(), "memory");
-        resumed = SharingLearner(std::dynamic_pointer_cast<SharingModel>(copy));
-      }
-      const Row row(s.x[t]);
-      ASSERT_EQ(whole.learn(row.view(), s.y[t]).predicted, resumed.learn(row.view(), s.y[t]).predicted);
-    }
-    EXPECT_EQ(whole.model().payload(), resumed.model().payload());
+    expect_resumes(options, c);
+    if (std::string_view(c.kernel) == "none") expect_resumes(adaptive_options(c.map), c);
   }
 }
 
@@ -335,17 +388,17 @@ TEST(Sharing, scores_that_outgrow_the_numbers_are_refused) {
   data.x = DenseMatrix(1, 2);
   data.x.owned_dense()(0, 0) = 30;
   ThreadPool threads(1);
-  EXPECT_THROW(learner.model().scores(data, threads), InputError);
+  EXPECT_THROW(model_of(learner).scores(data, threads), InputError);
 }
 
 TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
   SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
   learner.learn(Row({1, 0, 1}).view(), "a");
-  const std::string sparse = learner.model().payload();
-  learner.model().preprocessing.columns = 3;
-  EXPECT_EQ(learner.model().payload().size(),
+  const std::string sparse = model_of(learner).payload();
+  model_of(learner).preprocessing.columns = 3;
+  EXPECT_EQ(model_of(learner).payload().size(),
             sparse.size() + sizeof(Index));  // older files end before this field
-  const ModelPtr model = SharingModel::read(learner.model().payload(), "memory");
+  const ModelPtr model = SharingModel::read(model_of(learner).payload(), "memory");
   EXPECT_EQ(model->columns(), 3);
   EXPECT_EQ(SharingModel::read(sparse, "memory")->columns(), 0);
   ThreadPool threads(1);
@@ -358,7 +411,7 @@ TEST(Sharing, a_model_of_dense_rows_knows_their_columns) {
 
 TEST(Sharing, a_model_keeps_the_names_of_its_columns) {
   SharingLearner learner = make_learner(SharingOptions{}, ClassSets(Hypotheses::multi));
-  SharingModel& model = learner.model();
+  SharingModel& model = model_of(learner);
   learner.learn(Row({1, 0, 1}).view(), "a");
   model.preprocessing.columns = 3;
   const std::string unnamed = model.payload();  // the format of older versions
@@ -374,21 +427,23 @@ TEST(Sharing, a_model_keeps_the_names_of_its_columns) {
 }
 
 TEST(Sharing, a_damaged_model_is_refused_whatever_byte_is_wrong) {
-  SharingLearner learner =
-      make_learner(options_of({"hybrid", "product", "gaussian", 2}), ClassSets(Hypotheses::hybrid));
-  const Stream s = make_stream(29, 2, 60, 5, 4);
-  for (std::size_t t = 0; t < s.x.size(); ++t) learner.learn(Row(s.x[t]).view(), s.y[t]);
-  const std::string good = learner.model().payload();
-  Random random(1);
-  for (int trial = 0; trial < 2000; ++trial) {
-    std::string bad = good;
-    bad[static_cast<std::size_t>(random.below(static_cast<Index>(bad.size())))] =
-        static_cast<char>(random.below(256));
-    if (random.coin()) bad.resize(static_cast<std::size_t>(random.below(static_cast<Index>(bad.size()))));
-    try {
-      const auto model = std::dynamic_pointer_cast<SharingModel>(SharingModel::read(bad, "bad"));
-      SharingLearner(model).learn(Row(s.x[0]).view(), "c0");  // any model that was read must be safe to use
-    } catch (const Error&) {
+  for (const SharingOptions& options :
+       {options_of({"hybrid", "product", "gaussian", 2}), adaptive_options()}) {
+    SharingLearner learner = make_learner(options, ClassSets(Hypotheses::hybrid));
+    const Stream s = make_stream(29, 2, 60, 5, 4);
+    for (std::size_t t = 0; t < s.x.size(); ++t) learner.learn(Row(s.x[t]).view(), s.y[t]);
+    const std::string good = model_of(learner).payload();
+    Random random(1);
+    for (int trial = 0; trial < 2000; ++trial) {
+      std::string bad = good;
+      bad[static_cast<std::size_t>(random.below(static_cast<Index>(bad.size())))] =
+          static_cast<char>(random.below(256));
+      if (random.coin()) bad.resize(static_cast<std::size_t>(random.below(static_cast<Index>(bad.size()))));
+      try {
+        const auto model = std::dynamic_pointer_cast<SharingModel>(SharingModel::read(bad, "bad"));
+        SharingLearner(model).learn(Row(s.x[0]).view(), "c0");  // any model that was read must be safe to use
+      } catch (const Error&) {
+      }
     }
   }
 }

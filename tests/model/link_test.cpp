@@ -101,11 +101,12 @@ TEST(Link, a_temperature_is_found_from_labels_drawn_with_it) {
       const double u = random.uniform();
       truth.push_back(u < p(0, 0) ? 0 : u < p(0, 0) + p(0, 1) ? 1 : 2);
     }
-    EXPECT_NEAR(fit_temperature(scores, truth) / temperature, 1, 0.05);  // some 4 standard errors
-    EXPECT_NEAR(fit_temperature(scores, tasks) / temperature, 1, 0.05);
+    EXPECT_NEAR(fit_temperature(Link::softmax, scores, truth) / temperature, 1,
+                0.05);  // some 4 standard errors
+    EXPECT_NEAR(fit_temperature(Link::logistic, scores, tasks) / temperature, 1, 0.05);
     truth.assign(truth.size(), -1);
     truth[0] = 0;
-    EXPECT_TRUE(std::isfinite(fit_temperature(scores, truth)));
+    EXPECT_TRUE(std::isfinite(fit_temperature(Link::softmax, scores, truth)));
   }
 }
 

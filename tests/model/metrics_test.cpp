@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sharelearn/run/random.hpp"
@@ -32,8 +33,11 @@ TEST(metrics, a_weight_of_a_row_with_a_task_is_that_many_rows) {
   const TaskMetrics repeated = task_metrics(rows.repeated, {.names = {"t"}, .sign = {1, 1, 1, 1, -1, -1, 1}});
   EXPECT_DOUBLE_EQ(weighted.error, 5.0 / 7);
   EXPECT_DOUBLE_EQ(weighted.error, repeated.error);
-  EXPECT_DOUBLE_EQ(weighted.area[0], repeated.area[0]);
-  EXPECT_DOUBLE_EQ(weighted.area[0], (0.5 * 2 + 2.0) / (5 * 2));  // 10 pairs: 2 tied, 2 in order
+  EXPECT_DOUBLE_EQ(weighted.quality[0].area, repeated.quality[0].area);
+  EXPECT_DOUBLE_EQ(weighted.quality[0].recall, repeated.quality[0].recall);
+  EXPECT_DOUBLE_EQ(weighted.quality[0].recall, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(weighted.quality[0].precision, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(weighted.quality[0].area, (0.5 * 2 + 2.0) / (5 * 2));  // 10 pairs: 2 tied, 2 in order
 }
 
 TEST(metrics, a_weight_of_a_row_with_a_value_is_that_many_rows) {
@@ -63,7 +67,7 @@ TEST(metrics, a_row_with_a_score_that_is_not_a_number_is_wrong) {
   of_task(0, 0) = of_task(1, 0) = nan;
   const TaskMetrics metrics = task_metrics(of_task, {.names = {"t"}, .sign = {1, -1}});
   EXPECT_EQ(metrics.error, 1);
-  EXPECT_TRUE(std::isnan(metrics.area[0]));
+  EXPECT_TRUE(std::isnan(metrics.quality[0].area));
 }
 
 TEST(metrics, metrics_that_no_row_defines_are_not_a_number) {
@@ -73,6 +77,40 @@ TEST(metrics, metrics_that_no_row_defines_are_not_a_number) {
   EXPECT_TRUE(std::isnan(class_metrics(scores, unknown).coverage));
   EXPECT_TRUE(std::isnan(class_metrics(scores, unknown).log_loss));
   EXPECT_TRUE(std::isnan(coverage(scores, unknown)));
+}
+
+// Against the plain definitions, row by row, over more than one block of rows.
+TEST(metrics, errors_of_labels_follow_their_definitions) {
+  constexpr Index rows = 2500, classes = 5;
+  Random random(7);
+  Grid<double> scores(rows, classes);
+  std::vector<std::int32_t> truth;
+  std::vector<double> weights;
+  double wrong = 0, all = 0, places = 0, known = 0;
+  std::vector<double> wrong_of(classes, 0.0), all_of(classes, 0.0);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index c = 0; c < classes; ++c) scores(i, c) = std::floor(4 * random.uniform());  // many ties
+    truth.push_back(i % 50 == 0 ? -1 : static_cast<std::int32_t>(random.below(classes)));
+    weights.push_back(static_cast<double>(i % 3));
+    const double weight = weights.back();
+    all += weight;
+    if (truth.back() < 0) {
+      wrong += weight;
+      continue;
+    }
+    const auto y = static_cast<std::size_t>(truth.back());
+    const std::vector<std::int32_t> order = best_classes(scores, i, classes);
+    const auto place = std::ranges::find(order, truth.back()) - order.begin();
+    known += weight;
+    places += weight * static_cast<double>(place);
+    all_of[y] += weight;
+    if (place > 0) wrong += weight, wrong_of[y] += weight;
+  }
+  const LabelErrors errors = label_errors(scores, truth, weights);
+  EXPECT_DOUBLE_EQ(errors.error, wrong / all);
+  EXPECT_DOUBLE_EQ(errors.coverage, places / known);
+  EXPECT_EQ(errors.error, error_rate(scores, truth, weights));
+  for (std::size_t c = 0; c < classes; ++c) EXPECT_DOUBLE_EQ(errors.of_class[c], wrong_of[c] / all_of[c]);
 }
 
 TEST(metrics, coverage_is_the_mean_rank_of_known_classes) {
@@ -123,6 +161,54 @@ TEST(calibration, labels_drawn_from_the_probabilities_stay_below_the_limit) {
   std::vector<std::int32_t> never(kRows, 1);
   const Calibration wrong = calibration(p, never);
   EXPECT_GT(wrong.error, wrong.limit);
+}
+
+/// Rows whose highest scores give the classes 0, 1, 1, 1, 2, 0.
+Grid<double> six_rows() {
+  const double scores[6][3] = {{.7, .2, .1}, {.3, .6, .1}, {.1, .8, .1},
+                               {.2, .5, .3}, {.1, .3, .6}, {.5, .1, .4}};
+  Grid<double> grid(6, 3);
+  for (Index i = 0; i < 6; ++i) {
+    for (Index c = 0; c < 3; ++c) grid(i, c) = scores[i][c];
+  }
+  return grid;
+}
+
+// The figures of scikit-learn's precision_recall_fscore_support, balanced_accuracy_score, f1_score (macro)
+// and roc_auc_score (one class against the rest) by their definitions.
+TEST(class_quality, gives_precision_recall_f1_and_area_of_each_class) {
+  const Grid<double> scores = six_rows();
+  const std::vector<std::int32_t> truth{0, 0, 1, 1, 2, 2};
+  const auto classes = class_quality(confusion_matrix(scores, truth), scores, truth);
+  const double precision[] = {1.0 / 2, 2.0 / 3, 1}, recall[] = {1.0 / 2, 1, 1.0 / 2},
+               f1[] = {0.5, 0.8, 2.0 / 3};
+  // Pairs in order of 8: class 0 has .7, .3 against .1, .2, .1, .5; class 1 .8, .5 against .2, .6, .3, .1;
+  // class 2 .6, .4 against .1, .1, .1, .3.
+  const double area[] = {7.0 / 8, 7.0 / 8, 1};
+  for (std::size_t c = 0; c < 3; ++c) {
+    EXPECT_DOUBLE_EQ(classes[c].precision, precision[c]);
+    EXPECT_DOUBLE_EQ(classes[c].recall, recall[c]);
+    EXPECT_DOUBLE_EQ(classes[c].f1, f1[c]);
+    EXPECT_DOUBLE_EQ(classes[c].area, area[c]);
+    EXPECT_EQ(classes[c].weight, 2);
+  }
+  const ClassMeans means = means_of(classes);
+  EXPECT_DOUBLE_EQ(means.balanced_error, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(means.f1, (0.5 + 0.8 + 2.0 / 3) / 3);
+  EXPECT_DOUBLE_EQ(means.area, (7.0 / 8 + 7.0 / 8 + 1) / 3);
+}
+
+TEST(class_quality, a_weight_is_that_many_rows_and_what_rows_do_not_define_is_nan) {
+  const Grid<double> scores = six_rows();
+  const std::vector<std::int32_t> truth{0, 0, 1, 1, -1, 0};
+  const std::vector<double> weights{1, 3, 1, 1, 2, 1};
+  const auto classes = class_quality(confusion_matrix(scores, truth, weights), scores, truth, weights);
+  EXPECT_DOUBLE_EQ(classes[0].recall, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(classes[1].precision, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(classes[2].precision, 0);  // predicted for a row of an unknown class
+  EXPECT_TRUE(std::isnan(classes[2].recall));
+  EXPECT_TRUE(std::isnan(classes[2].area));
+  EXPECT_DOUBLE_EQ(means_of(classes).balanced_error, 1 - (2.0 / 5 + 1) / 2);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/pool/columns.hpp"
@@ -115,6 +116,48 @@ TEST_F(ModelFile, means_are_kept_and_must_fit_the_columns) {
   EXPECT_THROW(load_model(path_), InputError);
 }
 
+TEST_F(ModelFile, what_it_knows_of_its_data_is_kept) {
+  LinearModel model = small_model();
+  Preprocessing& input = model.preprocessing;
+  save_model(model, path_);
+  const std::string plain = model_bytes(model);
+  input.names = {"a", "b=x", "b=y", "a=missing"};
+  input.categories = {{"b", 1, {"x", "y"}}};
+  input.means = {1, 2, 3, 0};
+  input.indicators = {0};
+  input.transform = {CountTransformKind::tfidf, {1, 2, 3, 4}};
+  model.label_place = {"kind", 2, 5};
+  model.zero_based = true;
+  save_model(model, path_);
+  const ModelPtr loaded = load_model(path_);
+  EXPECT_EQ(loaded->preprocessing.categories, input.categories);
+  EXPECT_EQ(loaded->preprocessing.indicators, input.indicators);
+  EXPECT_EQ(loaded->preprocessing.transform.idf, input.transform.idf);
+  EXPECT_EQ(loaded->label_place.name, "kind");
+  EXPECT_TRUE(loaded->zero_based);
+  model.label_place = {"", 2, 5};
+  save_model(model, path_);
+  EXPECT_EQ(load_model(path_)->label_place.column, 2);
+  EXPECT_EQ(plain[8], 3);  // a model without all this is written as before
+  EXPECT_EQ(model_bytes(model)[8], 4);
+}
+
+TEST_F(ModelFile, what_does_not_fit_its_columns_is_damage) {
+  const auto refused = [&](const std::function<void(LinearModel&)>& change) {
+    LinearModel model = small_model();
+    model.preprocessing.means = {1, 2, 3, 4};
+    change(model);
+    save_model(model, path_);
+    EXPECT_THROW(load_model(path_), InputError);
+  };
+  refused([](LinearModel& m) { m.preprocessing.categories = {{"b", 3, {"x", "y"}}}; });
+  refused([](LinearModel& m) { m.preprocessing.categories = {{"b", 1, {"x"}}}; });
+  refused([](LinearModel& m) { m.preprocessing.indicators = {3}; });
+  refused([](LinearModel& m) { m.preprocessing.indicators = {1, 0}; });
+  refused([](LinearModel& m) { m.preprocessing.transform = {CountTransformKind::tfidf, {1}}; });
+  refused([](LinearModel& m) { m.label_place = {"", 7, 5}; });
+}
+
 TEST_F(ModelFile, the_link_is_kept) {
   LinearModel model = small_model();
   save_model(model, path_);
@@ -147,6 +190,55 @@ TEST_F(ModelFile, a_temperature_is_kept_and_divides_the_scores) {
     save_model(model, path_);
     EXPECT_THROW(load_model(path_), InputError);
   }
+}
+
+TEST_F(ModelFile, a_map_of_confidence_is_kept_and_must_be_ascending) {
+  LinearModel model = small_model();
+  model.confidence = {{0.25, 0.5, 1.0}, {0.2, 0.6, 0.6}};
+  save_model(model, path_);
+  const ModelPtr loaded = load_model(path_);
+  EXPECT_EQ(loaded->confidence, model.confidence);
+  EXPECT_EQ(loaded->to_json()["confidence"]["to"], nlohmann::json(model.confidence.to));
+  const std::vector<ConfidenceMap> wrong{{{0.5, 0.5}, {0.2, 0.6}}, {{0.2, 0.5}, {0.6, 0.2}},
+                                         {{0.2, 1.5}, {0.2, 0.6}}, {{0.2, 0.5}, {0.0, 0.6}},
+                                         {{0.2, 0.5}, {0.2, 1.0}}, {{0.2, 0.5}, {0.2}}};
+  for (const ConfidenceMap& map : wrong) {
+    model.confidence = map;
+    save_model(model, path_);
+    EXPECT_THROW(load_model(path_), InputError);
+  }
+}
+
+TEST_F(ModelFile, a_trimmed_model_predicts_the_same_from_fewer_features) {
+  LinearModel model = small_model();
+  Dataset data;
+  data.x = test::random_dense(20, 4, 1);
+  ThreadPool threads(1);
+  for (std::size_t s = 0; s < model.stages.size(); ++s) {
+    model.stage = static_cast<Index>(s);
+    LinearModel trimmed = model;
+    trimmed.trim();
+    EXPECT_EQ(trimmed.stages.size(), 1U);
+    EXPECT_EQ(std::ssize(trimmed.features), model.features_used());
+    const Grid<double> before = model.scores(data, threads), after = trimmed.scores(data, threads);
+    for (Index i = 0; i < 20; ++i)
+      for (Index c = 0; c < before.cols(); ++c) EXPECT_EQ(before(i, c), after(i, c));
+  }
+}
+
+TEST_F(ModelFile, the_nearest_lambda_of_a_path_is_used) {
+  LinearModel model = small_model();
+  const Stage last = model.stages.back();
+  model.stages = {last, last, last};
+  EXPECT_FALSE(model.is_lambda_path());
+  EXPECT_THROW(model.use_lambda(0.1), InputError);
+  for (std::size_t s = 0; s < 3; ++s) model.stages[s].parameter = std::pow(0.1, static_cast<double>(s));
+  ASSERT_TRUE(model.is_lambda_path());
+  for (const auto& [lambda, stage] : {std::pair(1.0, 0), {0.4, 0}, {0.2, 1}, {0.1, 1}, {0.01, 2}}) {
+    model.use_lambda(lambda);
+    EXPECT_EQ(model.stage, stage) << lambda;
+  }
+  for (const double outside : {1.1, 0.009, -1.0}) EXPECT_THROW(model.use_lambda(outside), InputError);
 }
 
 TEST_F(ModelFile, an_unknown_section_needs_a_newer_version) {

@@ -110,5 +110,45 @@ TEST_F(Preprocess, a_model_predicts_what_its_outputs_are) {
   EXPECT_NEAR(model.proba(one_row({0, 2, 3}), threads_)(0, 0), 1 / (1 + 2 * std::exp(4)), 1e-15);
 }
 
+TEST_F(Preprocess, only_columns_that_are_read_are_asked_for) {
+  LinearModel model = digits_model();
+  model.stages = {{{0, 2}, {1, 100}, {}, 2, 2}};
+  EXPECT_EQ(model.columns_read(), 2);
+  EXPECT_EQ(score(model, one_row({3, 1}, {"c", "a"})), 301);
+  EXPECT_EQ(score(model, one_row({3, 5, 1, kMissing}, {"c", "z", "a", "b"})), 301);
+  EXPECT_EQ(score(model, one_row({1, kMissing, 3})), 301);
+  EXPECT_EQ(score(model, one_row({1, 3})), 301);  // by position, in the model's order
+  EXPECT_EQ(sparse_score(model, {1, kMissing, 3}), 301);
+  EXPECT_THROW(score(model, one_row({1, 2}, {"a", "b"})), InputError);
+  EXPECT_THROW(score(model, one_row({1})), InputError);
+  EXPECT_THROW(score(model, one_row({1, 2, 3, 4})), InputError);
+}
+
+TEST_F(Preprocess, indicators_follow_the_columns_of_the_data) {
+  LinearModel model = digits_model();
+  model.features.push_back(std::make_shared<ColumnFeature>(3));
+  Preprocessing& input = model.preprocessing;
+  input.columns = 4;
+  input.names = {"a", "b", "c", "b=missing"};
+  input.means = {7, 8, 9, 0};
+  input.indicators = {1};
+  model.stages = {{{0, 1, 2, 3}, {1, 10, 100, 1000}, {}, 4, 4}};
+  EXPECT_EQ(score(model, one_row({1, kMissing, 3})), 1381);
+  EXPECT_EQ(score(model, one_row({3, 2, 1}, {"c", "b", "a"})), 321);
+  EXPECT_EQ(sparse_score(model, {1, kMissing}), 1081);
+  model.stages = {{{3}, {1000}, {}, 1, 1}};
+  EXPECT_EQ(input.needed_in_data(model.columns_needed()), (std::vector<char>{0, 1, 0}));
+}
+
+TEST_F(Preprocess, counts_are_transformed_before_features_read_them) {
+  LinearModel model = digits_model();
+  model.preprocessing.transform.kind = CountTransformKind::binary;
+  EXPECT_EQ(score(model, one_row({5, 0, 3})), 101);
+  model.preprocessing.transform = {CountTransformKind::tfidf, {1, 1, 1}};
+  EXPECT_FLOAT_EQ(static_cast<float>(score(model, one_row({3, 0, 4}))), 0.6f + 80);
+  EXPECT_TRUE(model.columns_needed().empty());  // the length of a row needs all of it
+  EXPECT_THROW(score(model, one_row({-1, 0, 0})), InputError);
+}
+
 }  // namespace
 }  // namespace sharelearn

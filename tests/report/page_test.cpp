@@ -12,6 +12,7 @@
 #include "report/leaf_order.hpp"
 #include "report/page_parts.hpp"
 #include "sharelearn/fit/evaluate.hpp"
+#include "sharelearn/model/early.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -209,6 +210,32 @@ TEST(Page, counts_the_cost_of_a_stage) {
   EXPECT_LT(page["stages"][0]["bytes"], page["stages"][1]["bytes"]);
   EXPECT_EQ(page["axis"], "features");
   EXPECT_FALSE(page.contains("data"));
+}
+
+TEST(Page, tells_what_each_checkpoint_answers) {
+  ThreadPool threads(1);
+  LinearModel model = small_model();
+  EarlyStop early;
+  early.checkpoints = {{model.stages[0], 2.5}};
+  early.stage = 1;
+  model.early = std::make_shared<const EarlyStop>(early);
+  const Dataset data = small_data();
+  const nlohmann::json steps = page_data(model, {}, &data, threads)["early"]["steps"];
+  // With the first column alone the margin is its magnitude: the two rows with 3 stop there, and are right.
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0]["features"], 1);
+  EXPECT_EQ(steps[0]["threshold"], 2.5);
+  EXPECT_EQ(steps[0]["answered"], 2);
+  EXPECT_EQ(steps[0]["wrong"], 0);
+  EXPECT_EQ(steps[1]["features"], 2);
+  EXPECT_FALSE(steps[1].contains("threshold"));
+  EXPECT_EQ(steps[1]["answered"], 4);
+  EXPECT_EQ(steps[1]["wrong"], 1);
+  EXPECT_EQ(steps[1]["wrongIfFull"], 1);
+  EXPECT_EQ(steps[1]["different"], 0);
+  model.stage = 0;  // the thresholds are those of another stage
+  const nlohmann::json other = page_data(model, {}, &data, threads)["early"]["steps"];
+  EXPECT_FALSE(other[0].contains("answered"));
 }
 
 TEST(Page, holds_no_markup_from_the_data) {

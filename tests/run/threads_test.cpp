@@ -9,6 +9,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "sharelearn/run/error.hpp"
+#include "sharelearn/run/monitor.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -23,6 +26,33 @@ TEST(ThreadPool, every_piece_runs_exactly_once) {
       });
       for (const auto& c : count) EXPECT_EQ(c, 1);
     }
+  }
+}
+
+TEST(ThreadPool, work_ends_once_when_the_monitor_that_is_watched_is_cancelled) {
+  class Flag : public Monitor {
+   public:
+    std::atomic<bool> raised = false;
+    bool cancelled() const override { return raised; }
+  };
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    Flag flag;
+    std::atomic<int> done = 0;
+    const auto work = [&](std::int64_t piece, int) {
+      if (piece == 3) flag.raised = true;
+      ++done;
+    };
+    pool.for_each(100000, work);  // nothing is watched
+    EXPECT_EQ(done, 100000);
+    EXPECT_EQ(pool.watch(&flag), nullptr);
+    done = 0;
+    EXPECT_THROW(pool.for_each(100000, work), Cancelled);
+    EXPECT_TRUE(threads > 1 || done < 100000);  // others may have done it all before the caller looks
+    EXPECT_EQ(pool.watch(nullptr), nullptr);    // it throws only once: the way out is not interrupted
+    done = 0;
+    pool.for_each(100, work);
+    EXPECT_EQ(done, 100);
   }
 }
 

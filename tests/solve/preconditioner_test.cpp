@@ -23,7 +23,8 @@ class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
         loss(test::random_labels(x, outputs, 3), outputs, test::equal_weights(60), 1),
         problem(x, columns, loss, true, penalty, threads),
         scores(60, outputs),
-        preconditioner(problem, scores) {}
+        scratch(60, outputs),
+        preconditioner(problem, scores, scratch) {}
 
   /// H, from the results of apply() on the unit vectors.
   Eigen::MatrixXd hessian() const {
@@ -55,7 +56,7 @@ class Reductions : public ::testing::TestWithParam<std::pair<Index, Index>> {
   DenseMatrix x;
   MulticlassLogistic loss;
   DesignProblem problem;
-  Grid<double> scores;
+  Grid<double> scores, scratch;
   Preconditioner preconditioner;
 };
 
@@ -100,7 +101,7 @@ TEST_P(Reductions, restricted_to_some_columns_it_equals_one_built_from_them) {
     std::ranges::copy(x.column_span(kept[j]), fewer.column(static_cast<Index>(j)));
   }
   const DesignProblem smaller(fewer, columns - 1, loss, true, penalty, threads);
-  const Preconditioner anew(smaller, scores);
+  const Preconditioner anew(smaller, scores, scratch);
   Eigen::VectorXd a = Eigen::VectorXd::Ones(static_cast<Index>(smaller.variables())), b = a;
   restricted->apply({a.data(), smaller.variables()});
   anew.apply({b.data(), smaller.variables()});
@@ -114,7 +115,8 @@ TEST(Reduction, divides_the_rise_by_the_price) {
   const SmoothPenalty penalty{.ridge = 0.1};
   const MulticlassLogistic loss(test::random_labels(x, 2, 1), 2, test::equal_weights(40), 1);
   const DesignProblem problem(x, 2, loss, false, penalty, threads);
-  const Preconditioner preconditioner(problem, Grid<double>(40, 2));
+  Grid<double> scratch(40, 2);
+  const Preconditioner preconditioner(problem, Grid<double>(40, 2), scratch);
   const std::vector<double> w{1.0, -1.0, 0.9, -0.9}, price{10.0, 1.0};
   EXPECT_EQ(preconditioner.reduce(w, 1, {}, 1).leaving.front().group, 1);
   EXPECT_EQ(preconditioner.reduce(w, 1, price, 1).leaving.front().group, 0);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sharelearn/model/sharing_model.hpp"
+#include "sharelearn/state/sharing.hpp"
 
 namespace sharelearn {
 
@@ -35,21 +35,30 @@ struct MistakeBound {
   std::vector<std::string> idle = {};
 };
 
+/// What a stream adds up for the bound; a checkpoint keeps it.
+struct BoundSums {
+  double loss = 0;
+  double largest_norm = 0;  ///< largest |phi|^2
+};
+
 class BoundMeter {
  public:
-  explicit BoundMeter(Competitor competitor) : competitor_(std::move(competitor)) {}
+  /// `sums`: those of the examples before, where a stream goes on.
+  explicit BoundMeter(Competitor competitor, BoundSums sums = {})
+      : competitor_(std::move(competitor)), sums_(sums) {}
   /// Observes a trial before the learner learns from it; `actual` is -1 for a first occurrence. O(nnz k).
-  void observe(const SharingModel& model, const ExampleView& x, Index actual);
-  MistakeBound result(const SharingModel& model) const;
+  void observe(const SharingState& state, const ExampleView& x, Index actual);
+  MistakeBound result(const SharingState& state) const;
+  const BoundSums& sums() const { return sums_; }
+  const Competitor& competitor() const { return competitor_; }
 
  private:
-  /// Scores of the competitor; updates largest_norm_ by the largest |phi|^2 of this trial.
-  std::vector<double> scores(const SharingModel& model, const ExampleView& x);
-  std::vector<std::string> idle(const SharingModel& model) const;
+  /// Scores of the competitor; updates the largest norm by the largest |phi|^2 of this trial.
+  std::vector<double> scores(const SharingState& state, const ExampleView& x);
+  std::vector<std::string> idle(const SharingState& state) const;
 
   Competitor competitor_;
-  double loss_ = 0;
-  double largest_norm_ = 0;  ///< squared
+  BoundSums sums_;
 };
 
 }  // namespace sharelearn

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sharelearn/data/matrix.hpp"
@@ -19,14 +20,32 @@ struct LabelColumn {
   bool empty() const { return id.empty(); }
 };
 
+/// A column of text in a table: the matrix has one column of zeros and ones for each of its levels.
+struct Category {
+  std::string name;                 ///< of the table's column
+  Index first = 0;                  ///< the column of its first level in the matrix
+  std::vector<std::string> levels;  ///< ascending, as classes are
+  friend bool operator==(const Category&, const Category&) = default;
+};
+
+/// The column of a table that held the labels.
+struct LabelPlace {
+  std::string name;   ///< empty: the table has no header
+  Index column = -1;  ///< counted from 0; -1: the labels were not a column
+  Index columns = 0;  ///< of the whole table
+};
+
 struct Dataset {
   Matrix x;
   std::vector<std::string> column_names;  ///< empty where the columns have no names
   LabelColumn label;
-  LabelColumn task;            ///< `qid:` of each row; empty where there are no tasks
-  std::vector<double> weight;  ///< empty: every row weighs 1
-  std::string source;          ///< file name, for messages
-  Index image_width = 0;       ///< pixels per image row, where the file holds images; 0: not known
+  LabelColumn task;                       ///< `qid:` of each row; empty where there are no tasks
+  std::vector<double> weight;             ///< empty: every row weighs 1
+  std::string source;                     ///< file name, for messages
+  Index image_width = 0;                  ///< pixels per image row, where the file holds images; 0: not known
+  std::vector<Category> categories = {};  ///< columns of text, in the order of their columns
+  LabelPlace label_place = {};
+  bool zero_based = false;  ///< svmlight whose indices count from 0
   Index rows() const { return x.rows(); }
   Index columns() const { return x.cols(); }
 };
@@ -36,9 +55,20 @@ struct Dataset {
 /// the message.
 void order_columns(Dataset& data, const std::vector<std::string>& names, const std::string& whose);
 
+/// The columns of a model, by name, of data that may have more columns than the model reads, or fewer: those
+/// that are not `needed` (empty: all are) become zero. Throws InputError where a needed name is missing or
+/// occurs twice.
+void take_columns(Dataset& data, const std::vector<std::string>& names, const std::vector<char>& needed,
+                  const std::string& whose);
+
 /// Throws InputError unless the data has this many columns; `whose` begins the message, as in "the model
 /// has".
 void require_columns(const Dataset& data, Index columns, const std::string& whose);
+
+/// Names the columns by the lines of a vocabulary: the text before a tab. Throws InputError if the data names
+/// its columns, or the vocabulary, which `source` names, has fewer lines than the data columns or a name
+/// twice.
+void name_columns(Dataset& data, std::string_view vocabulary, const std::string& source);
 
 /// The given rows, in that order, with their labels, tasks and weights.
 Dataset select_rows(const Dataset& data, std::span<const Index> rows);

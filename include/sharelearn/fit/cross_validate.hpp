@@ -25,13 +25,15 @@ struct CrossValidation {
   std::vector<double> standard_error;  ///< of that mean
   std::size_t best = 0;                ///< the least mean; the simplest on ties
   std::size_t chosen = 0;
+  std::vector<std::vector<double>> folds;  ///< the measures of each fold
 };
 
 /// Measures on split.test of a path learned from split.train: one per point, less is better; `fold` is its
 /// name in progress messages.
 using PathMeasure = std::function<std::vector<double>(const Split& split, const std::string& fold)>;
 
-/// A fold with a shorter path repeats its last point. Throws Failure if the run is cancelled.
+/// A fold with a shorter path repeats its last point. Finished folds are kept in the context's checkpoint.
+/// Throws Cancelled if the run is cancelled.
 CrossValidation cross_validate(std::span<const Split> splits, const PathMeasure& measure,
                                ChoiceOfPoint choice, const Context& context);
 

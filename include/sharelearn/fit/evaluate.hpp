@@ -23,12 +23,14 @@ struct EarlyCosts {
 struct Evaluation {
   Index rows = 0;  ///< of the data, whatever they weigh
   Index features_used = 0;
+  Index columns_read = 0;
   std::vector<std::string> names;          ///< classes or tasks
   std::vector<std::string> unknown;        ///< labels or tasks of the data that the model does not know
   std::optional<ClassMetrics> classes;     ///< log_loss: of the model's probabilities; NaN where it has none
   std::optional<Calibration> calibration;  ///< of classes, where the model has probabilities
   std::vector<std::vector<double>>
       confusion;  ///< weights; rows: true classes, columns: predictions; the last row: unknown ones
+  std::vector<ClassQuality> quality;  ///< per class; areas of probabilities where the model has them
   std::optional<TaskMetrics> tasks;
   std::optional<ValueMetrics> values;
   std::optional<EarlyCosts> early;

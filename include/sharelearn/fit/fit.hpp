@@ -42,9 +42,12 @@ struct CommonFit {
   std::optional<std::string> scale = {};  ///< none, minmax, standard
   std::optional<bool> bias = {};
   std::optional<double> tolerance = {};
-  std::optional<std::string> missing = {};       ///< error, mean, zero
+  std::optional<std::string> missing = {};       ///< error, mean, median, zero, indicator
+  std::optional<std::string> transform = {};     ///< none, log1p, binary, tfidf
   std::optional<double> holdout = {};            ///< fraction of the training rows taken as test set
   std::optional<std::string> class_weight = {};  ///< none, balanced
+  std::optional<std::string> checkpoint = {};   ///< file from which the same run goes on (run/checkpoint.hpp)
+  std::optional<std::string> calibration = {};  ///< of probabilities: folds, none
 };
 
 /// A method whose options a front fills in through their table.

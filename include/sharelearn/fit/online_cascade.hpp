@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,10 +18,13 @@
 
 #include "sharelearn/data/multi_output.hpp"
 #include "sharelearn/fit/fit.hpp"
+#include "sharelearn/fit/learning_curve.hpp"
 #include "sharelearn/loss/joint_loss.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 
 namespace sharelearn {
+
+struct OnlineExample;
 
 struct OnlineCascadeFit {
   CommonFit common = {};  ///< without tolerance and class weights; rows are not scaled unless asked for
@@ -123,6 +127,7 @@ class OnlineCascadeLearner {
   Kept kept_from(const OnlineRow& row);
   Index place_of(std::string_view part, const std::string& name) const;
   void check_outputs(const MultiOutputData& rows) const;
+  void after(std::span<const OnlineExample> step);
 
   std::shared_ptr<OnlineCascadeModel> model_;
   OnlineCascadeFit options_;  ///< in effect
@@ -131,6 +136,8 @@ class OnlineCascadeLearner {
   bool settled_ = false;
   std::unordered_map<std::string, Index> place_;
   std::vector<Kept> step_;
+  LearningCurve curve_;     ///< of this run
+  std::vector<char> seen_;  ///< outputs with an example (shared rows: a positive one) in this run
 };
 
 /// Start and observer of a run over rows in memory.

@@ -6,7 +6,9 @@
 
 namespace sharelearn {
 
-/// Training, validation and test errors of the rounds.
-Plot plot_of(const FitReport& report);
+/// Training, validation and test errors of the rounds and those of cross-validation with their standard
+/// errors, the error without features, and a mark at what was chosen. `data` names the rows in the title. The
+/// axis of errors is logarithmic where they span more than a factor of five.
+Plot plot_of(const FitReport& report, const std::string& data = {});
 
 }  // namespace sharelearn

@@ -28,7 +28,7 @@ struct Round {
   /// features with a weight for it.
   std::optional<nlohmann::json> output_errors, output_features;
   std::optional<double> train_task_accuracy, test_task_accuracy;
-  std::optional<Index> features_used, nonzero_rows, nonzero_weights;
+  std::optional<Index> features_used, columns_read, nonzero_rows, nonzero_weights;
   std::optional<double> gradient_norm, expected_decrease;
   std::optional<Index> iterations, induction_rounds, steps;
   std::optional<bool> converged;
@@ -36,6 +36,7 @@ struct Round {
   std::optional<std::vector<std::string>> sharing;        ///< jointboost: classes that share the stump
   std::optional<std::vector<std::string>> unknown_tasks;  ///< of the test set
   std::optional<double> seconds;                          ///< since the start
+  std::optional<Index> peak_bytes;                        ///< largest memory of the process so far
 };
 FieldTable fields(Round& round);
 

@@ -35,6 +35,8 @@ struct ShareBoostFit {
   std::optional<double> round_tolerance = {};
   std::optional<Index> deform = {};
   PoolOptions pool = {};
+  /// A model of the same data and options, but fewer features, to go on from. Needs `pool` columns.
+  std::shared_ptr<const Model> start = nullptr;
 };
 FieldTable fields(ShareBoostFit& options);
 Fitted fit(const FitData& data, const ShareBoostFit& options, const Context& context,

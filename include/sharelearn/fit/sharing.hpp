@@ -19,6 +19,7 @@
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/fit/fit.hpp"
 #include "sharelearn/learn/sharing.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 
 namespace sharelearn {
 
@@ -73,16 +74,18 @@ class OnlineSharing {
  public:
   /// Throws OptionError if an option does not apply or is not valid.
   static OnlineSharing begin(const SharingFit& options);
-  /// Continues where the model stopped. Throws InputError naming the options that differ from those it was
-  /// learned with; `source` names the model in messages.
+  /// Continues where the model stopped, with its options where none are given (sets of a file must be given
+  /// again). Throws InputError naming the options that differ from those it was learned with; `source` names
+  /// the model in messages.
   static OnlineSharing resume(const ModelPtr& model, const SharingFit& options,
                               const std::string& source = "the model");
   ~OnlineSharing();
   OnlineSharing(OnlineSharing&&) noexcept;
   OnlineSharing& operator=(OnlineSharing&&) noexcept;
 
-  /// Adds to the report the bound of Theorem 1 on the mistakes, relative to this competitor, over the
-  /// examples from here on. Throws InputError with kernels, names or a bias.
+  /// Adds to the report the bound of Theorem 1 on the mistakes, relative to this competitor. Throws
+  /// OptionError where the theorem does not hold (other updates than the perceptron's), with kernels, names
+  /// or a bias, and after the first example.
   void compare_with(Competitor competitor);
 
   /// Gives a new model the columns, means for missing values and scaling of these rows; a model that already

@@ -16,6 +16,8 @@ struct StructuralFit {
   std::optional<double> lambda = {};
   std::optional<Index> path = {};
   std::optional<double> path_min = {};
+  std::optional<Index> max_features = {};
+  std::optional<double> refit = {};  ///< ridge of the refit
   std::optional<Index> folds = {};
   std::optional<std::string> select = {};
   std::optional<std::string> choose = {};

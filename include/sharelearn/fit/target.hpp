@@ -44,6 +44,9 @@ Target target_of(const Dataset& data, TargetKind kind, const Target* known = nul
 /// Throws OptionError on `loss` if the labels are numbers that were hardly meant as classes: some have a
 /// fraction, or more than 20 different ones label fewer than 10 rows each on average.
 void require_classes_by_default(const Dataset& data);
+/// For a method that learns classes and nothing else: throws InputError if the labels are more than 20
+/// different numbers, some with a fraction.
+void refuse_numbers(const Dataset& data, std::string_view method);
 
 /// Parameters of the losses, beside the target.
 struct LossOptions {

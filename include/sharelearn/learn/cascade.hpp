@@ -44,7 +44,8 @@ struct CascadeLevel {
   double phi = 0;
   CompositePoint increment;
   FistaReport report;
-  double seconds = 0;  ///< since the start
+  double seconds = 0;    ///< since the start
+  Index peak_bytes = 0;  ///< largest memory of the process so far
 };
 
 struct Cascade {
@@ -56,7 +57,8 @@ struct Cascade {
 CascadeOptions complete(CascadeOptions options);
 
 /// A cancelled run returns the levels so far, the last one as far as it was solved; possibly none. `known`: a
-/// cascade of the same data; its first levels are reused as far as mix and phi agree.
+/// cascade of the same data; its first levels are reused as far as mix and phi agree. Without it, those of
+/// the context's checkpoint are.
 Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& options, Context& context,
                     const Cascade* known = nullptr);
 

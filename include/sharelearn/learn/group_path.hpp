@@ -39,6 +39,8 @@ class GroupBooster : public PathBooster {
   const StructuralStage& solve(double lambda) override;
   const StructuralResult& result() const override;
   const Grid<double>& scores() const override;
+  /// Lambda by lambda.
+  void resume(const ObserverState& observer) override;
 
  private:
   class Engine;

@@ -7,13 +7,13 @@
 //   W_t^l     = W_t^{l-1} + What_t^l
 //
 // Updates are lazy: a step reads and writes the rows of the example's nonzeros only, nnz x k numbers per
-// level. model/online_cascade.hpp says how What follows from what is kept.
+// level. state/online_cascade.hpp says how What follows from what is kept.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "sharelearn/model/online_cascade.hpp"
+#include "sharelearn/state/online_cascade.hpp"
 
 namespace sharelearn {
 

@@ -21,6 +21,7 @@
 #include "sharelearn/penalty/smooth.hpp"
 #include "sharelearn/pool/pool.hpp"
 #include "sharelearn/pool/ranking.hpp"
+#include "sharelearn/run/checkpoint.hpp"
 #include "sharelearn/run/context.hpp"
 #include "sharelearn/solve/corrective.hpp"
 
@@ -40,6 +41,18 @@ struct FeatureGroups {
   std::vector<double> cost = {};                 ///< one per group: its score is divided by it; empty: 1
 };
 
+/// The model after one round; round 0 is the bias alone.
+struct ShareBoostStage {
+  std::vector<Index> candidates;  ///< chosen in this round
+  /// Score of the first of them: a norm, or a decrease of the objective. With a surplus: the expected rise of
+  /// the objective without them.
+  double score = 0;
+  std::vector<double> weights;  ///< [column][class] of all columns so far
+  std::vector<double> bias;     ///< empty without bias
+  CorrectiveReport report;
+  double seconds = 0;  ///< since the start
+};
+
 struct ShareBoostOptions {
   Index features = 10;  ///< T: candidates to choose, at most
   /// Choose (1 + surplus) T candidates, then prune: remove the candidates whose removal raises the loss
@@ -54,27 +67,21 @@ struct ShareBoostOptions {
   bool diverse = false;           ///< and none that is redundant beside the others of its round
   FeatureGroups groups = {};      ///< no members: every candidate is alone
   std::vector<double> cost = {};  ///< without groups: one per candidate; empty: 1
+  /// In place of `cost`: one per column of the data. A candidate costs the sum over the columns that it reads
+  /// and no chosen candidate does, but at least the least of these costs.
+  std::vector<double> column_cost = {};
   /// Fraction of the pool's blocks that a choice examines. Below 1 it is drawn anew for each choice, and the
   /// candidates of one round come from samples that have no block in common.
   double sample = 1;
   SmoothPenalty penalty = {};  ///< on the weights of chosen features
   CorrectiveOptions corrective = {};
   std::optional<CorrectiveOptions> last = {};  ///< for the round that reaches `features`, if it is to differ
+  /// Rounds of a path on the same data to go on from: they are kept, and the last one's weights corrected
+  /// again. Empty: begin with round 0.
+  std::vector<ShareBoostStage> start = {};
   /// Stop when no candidate's gradient is larger: the rows are separated, or nothing is left to gain. The
   /// limit is for values of 1 and more; for smaller values it shrinks in proportion.
   double least_score = 1e-7;
-};
-
-/// The model after one round; round 0 is the bias alone.
-struct ShareBoostStage {
-  std::vector<Index> candidates;  ///< chosen in this round
-  /// Score of the first of them: a norm, or a decrease of the objective. With a surplus: the expected rise of
-  /// the objective without them.
-  double score = 0;
-  std::vector<double> weights;  ///< [column][class] of all columns so far
-  std::vector<double> bias;     ///< empty without bias
-  CorrectiveReport report;
-  double seconds = 0;  ///< since the start
 };
 
 enum class ShareBoostStop { all_features, no_gain, no_candidate, cancelled, observer };
@@ -90,8 +97,10 @@ struct ShareBoostResult {
 using RoundObserver = std::function<bool(const ShareBoostResult& so_far, const Grid<double>& scores)>;
 
 /// Runs rounds over the pool until options.features candidates are chosen. A cancelled run returns the path
-/// so far. Throws InputError if groups or costs do not fit the pool.
+/// so far. With a checkpoint a run goes on after the last round that was stored there; `observer` is stored
+/// with it. Throws InputError if groups or costs do not fit the pool.
 ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
-                            const Context& context, const RoundObserver& after_round = {});
+                            const Context& context, const RoundObserver& after_round = {},
+                            const ObserverState& observer = {});
 
 }  // namespace sharelearn

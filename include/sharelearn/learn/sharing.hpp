@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "sharelearn/model/sharing_model.hpp"
+#include "sharelearn/state/sharing.hpp"
 
 namespace sharelearn {
 
@@ -34,8 +34,8 @@ struct SetVote {
 
 class SharingLearner {
  public:
-  /// Starts anew, or goes on where a saved model stopped.
-  explicit SharingLearner(std::shared_ptr<SharingModel> model);
+  /// Starts anew, or goes on where a saved state stopped.
+  explicit SharingLearner(std::shared_ptr<SharingState> state);
 
   /// The class of the highest score; -1 before the first example. Throws InputError, as learn() does, where
   /// scores are not finite.
@@ -45,30 +45,31 @@ class SharingLearner {
   /// The same where the caller knows the class (-1: never seen) of the label.
   SharingTrial learn(const ExampleView& x, Index actual, const std::string& label);
 
-  SharingModel& model() { return *model_; }
-  const SharingModel& model() const { return *model_; }
-  std::shared_ptr<SharingModel> shared_model() const { return model_; }
+  SharingState& state() { return *state_; }
+  const SharingState& state() const { return *state_; }
 
  private:
   std::span<const double> scores(const ExampleView& x);
   std::optional<SetVote> set_vote(std::span<const double> scores, const SharingTrial& trial) const;
+  void learn_class(const ExampleView& x, std::span<const double> scores, const SharingTrial& trial);
   void update(const ExampleView& x, Index right, Index wrong, double step);
   void update_own(const ExampleView& x, Index right, Index wrong, double step);
   void update_shared(const ExampleView& x, Index right, Index wrong, double step);
   void update_shared_feature(Index feature, double x, Index right, Index wrong, double step);
   void keep_support(const ExampleView& x, Index right, Index wrong, double step);
+  void meet_scales(const ExampleView& x);
+  void adaptive_update(const ExampleView& x, Index right, Index wrong);
   void join_statistics(const ExampleView& x, Index cls);
   double passive_aggressive_step(const ExampleView& x, double loss, Index right, Index wrong);
   double squared_norm_of_update(const ExampleView& x, Index right, Index wrong);
-  std::vector<double> densify(const ExampleView& x) const;
   std::vector<double> centred(std::vector<double> x, Index cls) const;
   std::vector<double> mapped(const ExampleView& x, Index cls) const;
 
-  std::shared_ptr<SharingModel> model_;
+  std::shared_ptr<SharingState> state_;
   SharingScorer scorer_;
 };
 
 /// Learned sharing: a class that the shared set harms leaves it (rule in sharing_groups.cpp).
-void revise_sets(SharingModel& model, const SetVote& vote);
+void revise_sets(SharingState& state, const SetVote& vote);
 
 }  // namespace sharelearn

@@ -29,6 +29,7 @@
 #include "sharelearn/loss/loss.hpp"
 #include "sharelearn/penalty/penalty.hpp"
 #include "sharelearn/pool/pool.hpp"
+#include "sharelearn/run/checkpoint.hpp"
 #include "sharelearn/run/context.hpp"
 #include "sharelearn/solve/row_update.hpp"
 
@@ -97,6 +98,9 @@ class PathBooster {
   virtual const StructuralStage& solve(double lambda) = 0;
   virtual const StructuralResult& result() const = 0;
   virtual const Grid<double>& scores() const = 0;
+  /// Goes on from the context's checkpoint, if it has one of this path: result() then has the stages that
+  /// were solved. What the observer collects is stored with it from now on.
+  virtual void resume(const ObserverState& observer) = 0;
 };
 
 class StructuralBooster : public PathBooster {
@@ -117,6 +121,8 @@ class StructuralBooster : public PathBooster {
   /// The solver's slots, in its order.
   const std::vector<StructuralSlot>& slots() const;
   const Grid<double>& scores() const override;
+  /// Round by round, also within a lambda.
+  void resume(const ObserverState& observer) override;
 
  private:
   class Engine;
@@ -126,8 +132,9 @@ class StructuralBooster : public PathBooster {
 /// lambda_max, ..., ratio * lambda_max: `count` numbers in geometric steps.
 std::vector<double> lambda_grid(double lambda_max, Index count, double ratio);
 
-/// Solves at each lambda, largest first.
+/// Solves at each lambda, largest first; with a checkpoint, from where it was left.
 StructuralResult structural_path(PathBooster& booster, const std::vector<double>& lambdas,
-                                 const Context& context, const StructuralStageObserver& after_stage = {});
+                                 const Context& context, const StructuralStageObserver& after_stage = {},
+                                 const ObserverState& observer = {});
 
 }  // namespace sharelearn

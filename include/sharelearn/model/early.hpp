@@ -18,16 +18,16 @@
 namespace sharelearn {
 
 /// A predictor of fewer features, and the margin above which its answer is final.
-struct Checkpoint {
+struct EarlyCheckpoint {
   Stage weights;
   double threshold = 0;
 };
 
 /// The section `early` of a model.
 struct EarlyStop {
-  std::vector<Checkpoint> checkpoints;  ///< in the order in which they are tried
-  Index stage = 0;                      ///< the stage of the model that decides where no checkpoint does
-  double disagreement = 0;              ///< the bound that was asked for
+  std::vector<EarlyCheckpoint> checkpoints;  ///< in the order in which they are tried
+  Index stage = 0;                           ///< the stage of the model that decides where no checkpoint does
+  double disagreement = 0;                   ///< the bound that was asked for
   double confidence = 0;
   Index rows = 0;          ///< rows that tested the bound
   Index disagreeing = 0;   ///< of them, rows whose answer differs

@@ -35,6 +35,7 @@ class LinearModel : public Model {
   OutputKind outputs_are() const override { return kind_of_output; }
   const std::vector<std::string>& output_names() const override { return names; }
   Index features_used() const override;
+  std::vector<char> columns_needed() const override;
   std::string describe() const override;
   nlohmann::json to_json(bool all_stages = false) const override;
   std::string payload() const override;
@@ -45,6 +46,14 @@ class LinearModel : public Model {
   Stage current_stage() const;
   /// Chooses the last stage with at most `count` features; throws InputError if there is none.
   void use_features(Index count);
+  /// Whether the stages are solutions for descending lambdas.
+  bool is_lambda_path() const;
+  /// Chooses the stage of a path whose lambda is nearest, by ratio; throws InputError if the path does not
+  /// reach it.
+  void use_lambda(double lambda);
+  /// Keeps only the stage in use and the features with a weight in it, and no early stop. Predictions stay
+  /// the same.
+  void trim();
   /// Weights of the current stage: [design column][output].
   std::vector<double> weights() const;
   /// Bias of each output at the current stage (zeros if there is none).

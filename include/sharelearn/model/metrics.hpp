@@ -35,6 +35,15 @@ ClassMetrics class_metrics(const Grid<double>& scores, std::span<const std::int3
 double error_rate(const Grid<double>& scores, std::span<const std::int32_t> truth,
                   std::span<const double> weights = {});
 
+/// What a report shows of every round, in one pass over the scores.
+struct LabelErrors {
+  double error = 0;                   ///< as error_rate()
+  double coverage = 0;                ///< as coverage()
+  std::vector<double> of_class = {};  ///< the share of wrong rows of each class; 0 for a class without rows
+};
+LabelErrors label_errors(const Grid<double>& scores, std::span<const std::int32_t> truth,
+                         std::span<const double> weights = {});
+
 /// Only the coverage: mean rank of the true class, 0 = first, over the rows of known classes; NaN if there
 /// are none.
 double coverage(const Grid<double>& scores, std::span<const std::int32_t> truth,
@@ -59,10 +68,32 @@ std::vector<std::vector<double>> confusion_matrix(const Grid<double>& scores,
                                                   std::span<const std::int32_t> truth,
                                                   std::span<const double> weights = {});
 
+/// One class against the others, by weight. NaN: the rows do not define it.
+struct ClassQuality {
+  double weight = 0;     ///< of the rows of the class
+  double precision = 0;  ///< share of rows predicted as the class that are of the class
+  double recall = 0;     ///< share of rows of the class that are predicted as the class
+  double f1 = 0;         ///< 2 tp / (2 tp + fp + fn)
+  double area = 0;       ///< area under the ROC curve of the class's scores against all other rows
+};
+/// Precision, recall and F1 of each class from a confusion matrix; areas from `scores`, which should be
+/// probabilities where the model has them.
+std::vector<ClassQuality> class_quality(const std::vector<std::vector<double>>& confusion,
+                                        const Grid<double>& scores, std::span<const std::int32_t> truth,
+                                        std::span<const double> weights = {});
+
+/// Means over classes, each counted the same. NaN where no class defines it.
+struct ClassMeans {
+  double balanced_error = 0;  ///< 1 - mean recall of the classes that have rows
+  double f1 = 0;              ///< mean F1 of the classes that have rows or predictions
+  double area = 0;            ///< mean area of the classes that define it
+};
+ClassMeans means_of(const std::vector<ClassQuality>& classes);
+
 struct TaskMetrics {
-  double error = 0;                ///< mean over labelled (row, task) pairs of sign(score) != label
-  std::vector<double> task_error;  ///< per task
-  std::vector<double> area;        ///< area under each task's ROC curve; NaN with one class or a NaN score
+  double error = 0;                   ///< mean over labelled (row, task) pairs of sign(score) != label
+  std::vector<double> task_error;     ///< per task
+  std::vector<ClassQuality> quality;  ///< per task, of its positive rows
 };
 TaskMetrics task_metrics(const Grid<double>& scores, const Tasks& tasks,
                          std::span<const double> weights = {});

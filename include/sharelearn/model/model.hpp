@@ -44,9 +44,15 @@ class Model {
   virtual OutputKind outputs_are() const = 0;
   /// Class or task names, one per output.
   virtual const std::vector<std::string>& output_names() const = 0;
-  /// Columns the data must have; 0: any number (a growing vocabulary).
+  /// Columns that features may read, which are those of the data and indicators of missing values; 0: any
+  /// number (a growing vocabulary).
   Index columns() const { return preprocessing.width(); }
   const std::vector<std::string>& column_names() const { return preprocessing.names; }
+
+  /// Per column, whether a prediction reads it; empty: all are read.
+  virtual std::vector<char> columns_needed() const { return {}; }
+  /// Number of columns of the data that a prediction reads.
+  Index columns_read() const;
 
   /// Scores of raw data, rows x outputs. The model itself orders the columns, replaces missing values (NaN)
   /// by its means, and scales. Throws InputError if the data does not fit the model or a score is not finite.
@@ -64,9 +70,10 @@ class Model {
   Link link() const;
   void set_link(Link link) { link_ = link; }
 
-  /// Scores are divided by it before the link: 1, or fitted on held-out rows where the loss says nothing
-  /// about the scale of the scores.
+  /// Fitted on rows that were not learned from; 1 and empty: the link alone. Scores are divided by the
+  /// temperature before the link, and the link's largest probability is mapped.
   double temperature = 1;
+  ConfidenceMap confidence;
   /// Probabilities, or their natural logarithms, of scores. Throw InputError if the link gives none.
   Grid<double> proba(Grid<double> scores) const;
   Grid<double> log_proba(Grid<double> scores) const;
@@ -86,6 +93,9 @@ class Model {
   /// The positive and the negative label of tasks with per-task rows; the file keeps them in `metadata`.
   TaskLabels task_labels;
   Preprocessing preprocessing;
+  /// Where the labels of the training data were, and whether its indices counted from 0; in `metadata`, too.
+  LabelPlace label_place;
+  bool zero_based = false;
   /// Checkpoints at which a prediction may stop (fit_early() of early.hpp); null: none.
   std::shared_ptr<const EarlyStop> early;
 

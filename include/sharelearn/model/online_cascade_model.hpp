@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "sharelearn/model/linear_model.hpp"
-#include "sharelearn/model/online_cascade.hpp"
+#include "sharelearn/state/online_cascade.hpp"
 
 namespace sharelearn {
 

@@ -2,6 +2,7 @@
 // examples.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,13 @@ struct Series {
   std::vector<double> y = {};
   bool dashed = false;  ///< the paper's figures are dashed, ours solid
   bool points_only = false;
+  std::vector<double> bar = {};  ///< half the length of an error bar at each point; empty: none
+};
+
+/// A vertical line with a word beside it.
+struct Mark {
+  double x;
+  std::string text;
 };
 
 struct Plot {
@@ -23,6 +31,7 @@ struct Plot {
   bool log_x = false;
   bool log_y = false;
   std::vector<Series> series = {};
+  std::optional<Mark> mark = {};
 };
 
 /// A complete SVG document; series get distinguishable colours and a legend.

@@ -62,6 +62,14 @@ class Failure : public Error {
   using Error::Error;
 };
 
+/// The user asked to stop before there was anything to keep. Exit code 130 or 143, by the signal.
+class Cancelled : public Failure {
+ public:
+  /// `before` completes "cancelled ...".
+  explicit Cancelled(const std::string& before = "before anything was learned")
+      : Failure("cancelled " + before + ": there is no model") {}
+};
+
 /// The message with every `name` in backticks (small letters, digits and dashes) replaced by spell(name).
 std::string render_options(std::string_view message,
                            const std::function<std::string(std::string_view name)>& spell);

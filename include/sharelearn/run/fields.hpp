@@ -42,6 +42,9 @@ class Field {
   /// The front reads the value from a file that the user names: its words, or its whole content if the field
   /// is a text. With choices, a name that is not one of them is a file.
   Field& from_file();
+  /// The value is the name of a file in which a run keeps its own state: it has no part in the result, in
+  /// reports or in models.
+  Field& as_path();
 
   std::string name;     ///< words with dashes between them, as in "per-round"
   std::string help;     ///< one sentence
@@ -52,6 +55,7 @@ class Field {
   std::string fallback_text;
   std::string needs;  ///< in words; empty: it always applies
   bool is_file = false;
+  bool is_path = false;
 
   bool is_set() const { return !get().is_null(); }
   bool applies() const { return !applies_ || applies_(); }
@@ -105,7 +109,10 @@ class FieldTable {
   void fill() const;
   /// Fields that are set, by name.
   nlohmann::json values() const;
-  /// Fields that apply or are set, by name; null if unset.
+  /// The counterpart of values(), without checks beyond the types; null stays unset. Throws
+  /// nlohmann::json::exception.
+  void restore(const nlohmann::json& values) const;
+  /// Fields that apply or are set, by name; null if unset. Without as_path().
   nlohmann::json values_in_effect() const;
 
  private:

@@ -9,6 +9,8 @@
 
 namespace sharelearn {
 
+class Monitor;
+
 class ThreadPool {
  public:
   /// `threads` = 0 takes the machine's number of cores. Where the system refuses more threads, the pool works
@@ -23,7 +25,14 @@ class ThreadPool {
   /// Calls work(piece, worker) once for each piece in [0, pieces), worker in [0, size()). Pieces start in
   /// ascending order. Returns when all are done; rethrows the exception of the lowest failing piece.
   /// Not reentrant: work must not call for_each of the same pool.
+  /// Throws Cancelled, once, if the monitor that is watched is cancelled before the last piece has begun.
   void for_each(std::int64_t pieces, const std::function<void(std::int64_t piece, int worker)>& work);
+
+  /// From now on for_each() ends early when this monitor is cancelled; null: it never does. The monitor is
+  /// asked in the caller's thread only. Returns the monitor watched before.
+  const Monitor* watch(const Monitor* monitor);
+  /// Throws as for_each() does: for long work in the caller's own thread.
+  void throw_if_cancelled();
 
  private:
   struct Shared;

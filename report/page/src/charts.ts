@@ -26,6 +26,7 @@ export interface Chart {
   reverseX?: boolean;
   logY?: boolean;
   percentY?: boolean;
+  error?: boolean; // a share that falls far: small values get more room (0 stays 0)
   wholeX?: boolean; // few whole numbers
   at?: number; // a vertical rule
   diagonal?: boolean;
@@ -57,12 +58,14 @@ function marks(chart: Chart): Plot.Markish[] {
 
 const format = (x: number, isPercent = false) => (isPercent ? `${(100 * x).toPrecision(3)}%` : String(Number(x.toPrecision(4))));
 
-/** A piece of the series' line. */
+/** A piece of the series' line, or its only dot. */
 function key(s: Series): Element {
   const space = "http://www.w3.org/2000/svg";
-  const [picture, line] = [document.createElementNS(space, "svg"), document.createElementNS(space, "line")];
-  for (const [name, value] of Object.entries({ x1: 0, x2: 34, y1: 5, y2: 5, "stroke-width": 3, "stroke-dasharray": s.dash ?? "none" })) line.setAttribute(name, String(value));
-  line.style.stroke = `var(--${s.colour})`;
+  const single = s.points.length === 1;
+  const [picture, line] = [document.createElementNS(space, "svg"), document.createElementNS(space, single ? "circle" : "line")];
+  const shape = single ? { cx: 17, cy: 5, r: 4 } : { x1: 0, x2: 34, y1: 5, y2: 5, "stroke-width": 3, "stroke-dasharray": s.dash ?? "none" };
+  for (const [name, value] of Object.entries(shape)) line.setAttribute(name, String(value));
+  line.style.stroke = line.style.fill = `var(--${s.colour})`;
   for (const [name, value] of Object.entries({ class: "key", width: 34, height: 10, "aria-hidden": true })) picture.setAttribute(name, String(value));
   picture.append(line);
   return picture;
@@ -84,9 +87,22 @@ export function describe(plot: Element, label: string): void {
   plot.setAttribute("aria-label", label);
 }
 
+/** Ticks of a logarithmic axis: powers of ten, at most five; where there are fewer than two, the library's choice. */
+function powersOfTen(values: number[]): number[] | number {
+  const [low, high] = [Math.ceil(Math.log10(Math.min(...values))), Math.floor(Math.log10(Math.max(...values)))];
+  if (high <= low) return 4;
+  const step = Math.ceil((high - low) / 4);
+  return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => 10 ** (low + i * step));
+}
+
+const kErrorTicks = [0, 0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
+
 export function lineChart(chart: Chart): HTMLElement {
   const series = chart.series.filter((s) => s.points.length);
   const values = series.flatMap((s) => s.points.flatMap((p) => [p.y, p.low ?? p.y, p.high ?? p.y]));
+  const shares = series.flatMap((s) => s.points.map((p) => p.y));
+  const rooted = chart.error && Math.max(...shares) > 8 * Math.min(...shares);
+  const percentTick = (y: number) => `${Number((100 * y).toPrecision(3))}%`;
   const plot = Plot.plot({
     width: chart.width,
     height: chart.height ?? 260,
@@ -97,9 +113,10 @@ export function lineChart(chart: Chart): HTMLElement {
     y: {
       label: chart.y,
       grid: true,
-      type: chart.logY ? "log" : "linear",
-      ...(chart.logY ? { ticks: 4, tickFormat: "~e" } : { domain: chart.diagonal ? [0, 1] : [0, Math.max(...values, 1e-9)] }),
-      ...(chart.percentY ? { tickFormat: (y: number) => `${Number((100 * y).toPrecision(3))}%` } : {}),
+      type: chart.logY ? "log" : rooted ? "sqrt" : "linear",
+      ...(chart.logY ? { ticks: powersOfTen(values), tickFormat: "~e" } : { domain: chart.diagonal ? [0, 1] : [0, Math.max(...values, 1e-9)] }),
+      ...(rooted ? { ticks: kErrorTicks.filter((y) => y <= Math.max(...values)) } : {}),
+      ...(chart.percentY ? { tickFormat: percentTick } : {}),
     },
     marks: marks({ ...chart, series }),
   });

@@ -39,9 +39,13 @@ export interface Level {
   norms: string; // float32 per output
 }
 
-export interface Sharing {
+/** What a stream of examples did. */
+export interface Counts {
   examples: number;
   mistakes: number;
+}
+
+export interface Sharing extends Counts {
   firstOccurrences: number;
   updates: number;
   hypotheses: string;
@@ -49,6 +53,27 @@ export interface Sharing {
   sets: { name: string; members: number[] }[];
   votes: [number, number, number][]; // helped, harmed, trials
   examplesOf: number[];
+}
+
+/** A checkpoint of predictions that stop early; the last one is the full model. With labelled data: weights of answers. */
+export interface EarlyStep {
+  features: number;
+  columns: number;
+  multiplyAdds: number;
+  threshold?: number; // of the margin; the last step has none
+  answered?: number;
+  wrong?: number;
+  wrongIfFull?: number; // the full model, in the same cases
+  different?: number;
+}
+
+export interface Early {
+  steps: EarlyStep[];
+  full: { features: number; multiplyAdds: number };
+  disagreement: number;
+  confidence: number;
+  rows: number;
+  upperBound: number;
 }
 
 export interface StageOnData {
@@ -107,6 +132,8 @@ export interface Page {
   order: { features: number[]; outputs: number[] };
   levels?: Level[];
   sharing?: Sharing;
+  online?: Counts & { predictions: number }; // of an online cascade
+  early?: Early;
   data?: OnData | null;
 }
 
@@ -123,6 +150,8 @@ export const int16 = (text: string) => new Int16Array(bytes(text));
 export const uint16 = (text: string) => new Uint16Array(bytes(text));
 export const uint32 = (text: string) => new Uint32Array(bytes(text));
 export const float32 = (text: string) => new Float32Array(bytes(text));
+
+export const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const asNumber = (value: Json | undefined): number | null =>
   typeof value === "number" && Number.isFinite(value) ? value : null;

@@ -18,7 +18,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-export const percent = (x: number, digits = 1) => `${(100 * x).toFixed(digits)}%`;
+/** Small shares get a digit more. */
+export const percent = (x: number, digits = Math.abs(x) < 0.02 ? 2 : 1) => `${(100 * x).toFixed(digits)}%`;
 
 /** At most three digits that count. */
 export function short(x: number): string {
@@ -35,6 +36,9 @@ export function size(bytes: number): string {
 }
 
 export const signed = (x: number, text: (x: number) => string) => (x >= 0 ? "+" : "−") + text(Math.abs(x));
+
+/** A figure in a list of figures (a `dl` of the class tiles). */
+export const tile = (value: string, name: string, note = "") => h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, h("strong", {}, value), note ? h("small", {}, note) : null));
 
 /** A panel of the page. */
 export function panel(title: string, question: string, ...children: Child[]): HTMLElement {

@@ -1,7 +1,8 @@
 // Panels that only some methods have: levels of a cascade, a stream of examples, templates, transfer.
-import { lineChart } from "./charts";
-import { float32, type Json, type Page, type Sharing } from "./data";
-import { bar, columnWidth, h, missing, panel, percent, shortened, short, table } from "./dom";
+import { lineChart, type Point } from "./charts";
+import { float32, isObject, type Json, type Page, type Sharing } from "./data";
+import { bar, columnWidth, h, missing, panel, percent, shortened, short, table, tile } from "./dom";
+import { earlyPanel } from "./early";
 import { Matrix } from "./matrix";
 import { templatePicture } from "./pictures";
 import { weightsAt } from "./sharing";
@@ -49,15 +50,18 @@ function levelsPanel(page: Page): Shown {
   return { element, show };
 }
 
-function curve(page: Page, width: number): HTMLElement[] {
+/** Mistakes and outputs along the stream. `perExample`: answers that one example asks for. */
+function curves(page: Page, perExample: number, width: number): HTMLElement[] {
   const points = page.fit?.curve;
   if (!Array.isArray(points)) return [];
   const rows = points.filter((p): p is number[] => Array.isArray(p) && p.every((x: Json) => typeof x === "number"));
-  const series = (at: number) => rows.map((p) => ({ x: p[0], y: p[at] }));
+  const rate = rows.map((p) => ({ x: p[0], y: p[1] / (p[0] * perExample) }));
+  const chart = (label: string, y: string, colour: string, found: Point[], percentY = false) =>
+    lineChart({ label, x: "examples", y, percentY, series: [{ name: y, colour, points: found }], width });
   return [
-    lineChart({ label: "Cumulative mistakes", x: "examples", y: "mistakes", series: [{ name: "mistakes", colour: "series-3", points: series(1) }], width }),
-    lineChart({ label: "Mistakes per example so far", x: "examples", y: "rate", percentY: true, series: [{ name: "rate", colour: "series-3", points: rows.map((p) => ({ x: p[0], y: p[1] / p[0] })) }], width }),
-    lineChart({ label: "Classes as they appear", x: "examples", y: "classes", series: [{ name: "classes", colour: "series-1", points: series(2) }], width }),
+    chart("Cumulative mistakes", "mistakes", "series-3", rows.map((p) => ({ x: p[0], y: p[1] }))),
+    chart(perExample === 1 ? "Mistakes per example so far" : "Mistakes per answer so far", "rate", "series-3", rate, true),
+    chart(page.outputsAre === "tasks" ? "Tasks as they appear" : "Classes as they appear", page.outputsAre, "series-1", rows.map((p) => ({ x: p[0], y: p[2] }))),
   ];
 }
 
@@ -80,28 +84,29 @@ function votes(page: Page, sharing: Sharing): HTMLElement | null {
 }
 
 function streamPanel(page: Page): Shown {
-  const sharing = page.sharing!;
+  const { sharing, online } = page;
+  const { examples, mistakes } = (sharing ?? online)!;
+  const perExample = online ? online.predictions / Math.max(1, online.examples) : 1;
   const box = h("div", { class: "charts" });
-  const tile = (value: string, name: string) => h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, h("strong", {}, value)));
   const element = panel(
     "Stream",
     "How did it learn while examples came in?",
     h(
       "dl",
       { class: "tiles" },
-      tile(short(sharing.examples), "examples"),
-      tile(short(sharing.mistakes), "mistakes"),
-      tile(percent(sharing.mistakes / Math.max(1, sharing.examples)), "mistakes per example"),
-      tile(short(sharing.firstOccurrences), "classes, each new once"),
+      tile(short(examples), "examples"),
+      tile(short(mistakes), "mistakes"),
+      tile(percent(mistakes / Math.max(1, examples * perExample)), perExample === 1 ? "mistakes per example" : "mistakes per answer"),
+      sharing ? tile(short(sharing.firstOccurrences), "classes, each new once") : tile(short(page.outputs.length), `${page.outputsAre}, known from the start`),
     ),
     box,
-    sets(page, sharing),
-    votes(page, sharing),
+    sharing ? sets(page, sharing) : null,
+    sharing ? votes(page, sharing) : null,
   );
   if (!page.fit?.curve) element.append(missing("Cumulative mistakes and the appearance of classes are missing: give --fit REPORT.json, the file of fit --report."));
   const show = () => {
     const wide = Math.max(300, box.clientWidth || 640);
-    box.replaceChildren(...curve(page, columnWidth(wide, 310)));
+    box.replaceChildren(...curves(page, perExample, columnWidth(wide, 310)));
   };
   return { element, show };
 }
@@ -127,19 +132,30 @@ function templatesPanel(page: Page): Shown {
   return { element, show };
 }
 
+/** The model that a transfer began from: its method and options. */
 function transferPanel(page: Page): Shown {
-  const from = page.metadata.from;
-  const source = typeof from === "object" && from !== null && !Array.isArray(from) ? from : {};
-  const rows = Object.entries(source).map(([name, value]) => [name, JSON.stringify(value)]);
-  const element = panel("Transfer", "What was carried over from earlier tasks?", h("p", {}, `The ${page.outputs.length} new ${page.outputsAre} were learned together with what a model of other tasks had learned: a feature that served those is cheaper here.`), shortened(rows, 8, (some) => table("The model it came from", ["Member", "Value"], some)));
+  const from = isObject(page.metadata.from) ? page.metadata.from : {};
+  const options = isObject(from.options) ? from.options : {};
+  const text = (value: Json) => (Array.isArray(value) ? value.join(", ") : String(value));
+  const rows = Object.entries({ method: from.method ?? null, ...options }).filter(([, value]) => value !== null && !isObject(value)).map(([name, value]) => [name, text(value)]);
+  const how = page.online
+    ? "A feature that those use is hardly shrunk for the new ones; any other feature is shrunk as before."
+    : "Each level learned along the directions in which the weights of that model are strongest (option components).";
+  const element = panel(
+    "Transfer",
+    "What was carried over from earlier tasks?",
+    h("p", {}, `The ${page.outputs.length} new ${page.outputsAre} were learned with the help of a model of other ${page.outputsAre}. ${how} The panel Levels says what each level contributed.`),
+    shortened(rows, 10, (some) => table("The model it came from", ["Option", "Value"], some)),
+  );
   return { element, show: () => {} };
 }
 
 export function methodPanels(page: Page): Shown[] {
   const panels: Shown[] = [];
   if (page.levels) panels.push(levelsPanel(page));
-  if (page.sharing) panels.push(streamPanel(page));
+  if (page.sharing || page.online) panels.push(streamPanel(page));
   if (page.features.some((f) => f.template)) panels.push(templatesPanel(page));
+  if (page.early) panels.push(earlyPanel(page));
   if (page.metadata.method === "transfer") panels.push(transferPanel(page));
   return panels;
 }

@@ -80,7 +80,7 @@ function classLines(page: Page, cells: Cell[]): ClassLine[] {
 
 function classTable(page: Page, lines: ClassLine[]): HTMLElement {
   const share = (part: number, whole: number) => (whole > 0 ? part / whole : NaN);
-  const cell = (x: number) => (Number.isNaN(x) ? "–" : bar(x, percent(x, 0)));
+  const cell = (x: number) => (Number.isNaN(x) ? "–" : bar(x, percent(x, 1)));
   const f1 = (l: ClassLine) => share(2 * l.right, l.truth + l.predicted);
   const seen = lines.filter((l) => l.truth + l.predicted > 0);
   const sorted = seen.sort((a, b) => (f1(a) || 0) - (f1(b) || 0));
@@ -194,8 +194,7 @@ function outcomes(page: Page, data: OnData, element: HTMLElement): Shown {
   const [side, classes, confident] = [h("div", {}), h("div", {}), h("div", {})];
   element.append(
     h("p", {}, `${tasks ? "" : "Rows are the true classes, columns the answers. "}Choose a cell to see rows behind it.`),
-    h("div", { class: page.outputs.length > kBeside && !tasks ? "beside wide" : "beside" }, h("div", {}, matrix.element, behind), side),
-    classes,
+    h("div", { class: page.outputs.length > kBeside && !tasks ? "beside wide" : "beside" }, h("div", {}, matrix.element, behind, classes), side),
     h("h3", {}, "Most confident mistakes"),
     confident,
   );

@@ -1,7 +1,7 @@
 // How well each solution was solved, what it took, and how to repeat the run.
 import { lineChart, type Point } from "./charts";
-import { asNumber, type Json, type JsonObject, type Page } from "./data";
-import { columnWidth, h, missing, panel, short, size, table } from "./dom";
+import { asNumber, isObject, type Json, type JsonObject, type Page } from "./data";
+import { bar, columnWidth, h, missing, panel, percent, shortened, short, size, table, tile } from "./dom";
 
 const charts: [key: string, title: string, log: boolean][] = [
   ["gap", "Gap: bound on the distance to the optimum", true],
@@ -18,7 +18,7 @@ function points(rounds: JsonObject[], key: string, log: boolean): Point[] {
   });
 }
 
-/** Seconds of each round: the report counts from the start. */
+/** Seconds of each round: the report counts from the start. Where rounds are not learned one by one, the first has all of them. */
 function secondsPerRound(rounds: JsonObject[]): Point[] {
   let before = 0;
   return points(rounds, "seconds", false).map(({ x, y }) => {
@@ -31,7 +31,7 @@ function secondsPerRound(rounds: JsonObject[]): Point[] {
 const text = (value: Json): string => (Array.isArray(value) ? value.map(text).join(",") : typeof value === "object" ? JSON.stringify(value) : String(value));
 const quoted = (value: string) => (/^[\w.,:+/-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);
 
-function command(method: string, options: JsonObject): string {
+function command(page: Page, method: string, options: JsonObject): string {
   const chosenByFolds = Boolean(options.phi);
   const words = Object.entries(options).flatMap(([name, value]) => {
     if (value === null) return [];
@@ -40,10 +40,22 @@ function command(method: string, options: JsonObject): string {
     if (typeof value === "boolean") return [value ? `--${name}` : `--no-${name}`];
     return [`--${name} ${quoted(text(value))}`];
   });
-  return ["sharelearn", "fit", quoted(method), "TRAIN", ...words].join(" ");
+  if (method === "transfer") return ["sharelearn", "transfer", "MODEL", "TRAIN", ...(page.online ? [] : words)].join(" "); // an online cascade keeps its options
+  return ["sharelearn", "fit", quoted(method), "TRAIN", ...(page.online ? ["--online"] : []), ...words].join(" ");
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+/** What cross-validation tried, where it was not a path. */
+function trials(page: Page): HTMLElement | null {
+  const tried = Array.isArray(page.fit?.cross_validation) ? page.fit.cross_validation.filter(isObject) : [];
+  if (!tried.length) return null;
+  const error = (trial: JsonObject) => asNumber(trial.error) ?? NaN;
+  const largest = Math.max(...tried.map(error), 1e-12);
+  const named = (trial: JsonObject) => Object.entries(trial).filter(([name]) => name !== "error").map(([name, value]) => `${name} ${numbers(value)}`).join(", ");
+  const sorted = [...tried].sort((a, b) => error(a) - error(b));
+  return shortened(sorted, 8, (some) => table("Tried by cross-validation, the best first", ["Value", "Error of the folds"], some.map((trial) => [named(trial), bar(error(trial) / largest, percent(error(trial), 2))])));
+}
+
+const numbers = (value: Json): string => (Array.isArray(value) ? value.map(numbers).join(", ") : typeof value === "number" ? short(value) : text(value));
 
 export function optimalityPanel(page: Page): { element: HTMLElement; show: (s: number) => void } {
   const box = h("div", { class: "charts" });
@@ -51,24 +63,31 @@ export function optimalityPanel(page: Page): { element: HTMLElement; show: (s: n
   const rounds = page.fit?.rounds ?? [];
   if (!page.fit) element.append(missing("Gaps, KKT residuals, iterations, times and memory are missing: give --fit REPORT.json, the file of fit --report."));
   else {
+    const data = isObject(page.fit.data) ? page.fit.data : {};
     const facts = [
+      ["Training rows", asNumber(data.m), short],
+      ["Columns", asNumber(data.d), short],
+      ["Candidates", asNumber(page.fit.candidates), short],
       ["Seconds", asNumber(page.fit.seconds), short],
       ["Peak memory", asNumber(page.fit.peak_bytes), size],
-      ["Candidates", asNumber(page.fit.candidates), short],
       ["Largest lambda", asNumber(page.fit.lambda_max), short],
     ] as const;
-    const shown = facts.flatMap(([name, value, show]) => (value === null ? [] : [h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, h("strong", {}, show(value))))]));
+    const shown = facts.flatMap(([name, value, show]) => (value === null ? [] : [tile(show(value), name)]));
     element.insertBefore(h("dl", { class: "tiles" }, ...shown), box);
     if (typeof page.fit.stop === "string") element.insertBefore(h("p", {}, `It ended because: ${page.fit.stop}.`), box);
+    const choices = Array.isArray(page.fit.choices) ? page.fit.choices : [];
+    if (choices.length) element.append(h("h3", {}, "Chosen from the data"), h("ul", {}, ...choices.map((choice) => h("li", {}, text(choice)))));
+    element.append(trials(page) ?? "");
   }
   const options = page.fit && isObject(page.fit.options) ? page.fit.options : isObject(page.metadata.options) ? page.metadata.options : {};
   const method = typeof page.metadata.method === "string" ? page.metadata.method : "METHOD";
   const rows = Object.entries(options).filter(([, value]) => value !== null).map(([name, value]) => [name, text(value)]);
+  const model = method === "transfer" ? ", MODEL for the model it came from" : "";
   if (rows.length) {
     element.append(
       h("h3", {}, "The command that repeats the run"),
-      h("p", {}, "TRAIN stands for the training data, with the options on how it is read (such as --label-column)."),
-      h("pre", { tabindex: 0, "aria-label": "Command" }, command(method, options)),
+      h("p", {}, `TRAIN stands for the training data, with the options on how it is read (such as --label-column)${model}.`),
+      h("pre", { tabindex: 0, "aria-label": "Command" }, command(page, method, options)),
       h("details", {}, h("summary", {}, `Options in effect (${rows.length})`), table(`sharelearn ${page.version}`, ["Option", "Value"], rows)),
     );
   }
@@ -84,7 +103,9 @@ export function optimalityPanel(page: Page): { element: HTMLElement; show: (s: n
       return found.length > 1 ? [add(title, key.replaceAll("_", " "), found, log)] : [];
     });
     const seconds = secondsPerRound(rounds);
-    if (seconds.length > 1) all.push(add("Seconds per round", "seconds", seconds, false));
+    if (seconds.slice(1).some((p) => p.y > 0.01 * seconds[0].y)) all.push(add("Seconds per round", "seconds", seconds, false));
+    const memory = points(rounds, "peak_bytes", false).map(({ x, y }) => ({ x, y: y / 1e6 }));
+    if (memory.length > 1) all.push(add("Largest memory so far", "MB", memory, false));
     box.replaceChildren(...all);
   };
   return { element, show };

@@ -1,7 +1,7 @@
 // The path of the model: error and loss against its size, and the slider that chooses a stage.
 import { lineChart, type Point, type Series } from "./charts";
-import { asNumber, type JsonObject, type Page } from "./data";
-import { columnWidth, h, missing, panel, percent, short, size } from "./dom";
+import { asNumber, type Json, type JsonObject, type Page } from "./data";
+import { columnWidth, h, missing, panel, percent, short, size, tile } from "./dom";
 
 /** Position of a stage or of a round of the fit report on the x axis. */
 const stageX = (page: Page, s: number) =>
@@ -32,19 +32,21 @@ function roundSeries(page: Page, key: string): Point[] {
 
 function crossValidation(page: Page): Point[] {
   const cv = page.fit?.cross_validation;
-  if (Array.isArray(cv)) {
-    return cv.flatMap((y, i) => {
-      const x = page.fit!.rounds[i] ? roundX(page, page.fit!.rounds[i]) : null;
-      return typeof y === "number" && x !== null ? [{ x, y }] : [];
+  const band = (means: Json[], errors: Json | undefined, xOf: (i: number) => number | null): Point[] =>
+    means.flatMap((mean, i) => {
+      const [x, y, error] = [xOf(i), asNumber(mean), asNumber(Array.isArray(errors) ? errors[i] : undefined)];
+      if (x === null || y === null) return [];
+      return [error === null ? { x, y } : { x, y, low: Math.max(0, y - error), high: y + error }];
     });
+  if (Array.isArray(cv)) {
+    // One point per number of features; onevsrest counts them per class, and begins with none.
+    const rounds = page.fit!.rounds;
+    const perClass = (i: number) => (i === 0 ? 0 : rounds[i - 1] ? asNumber(rounds[i - 1].features_used) : null);
+    return band(cv, page.fit!.cross_validation_standard_error, page.fit!.method === "onevsrest" ? perClass : (i) => i + 1);
   }
   if (!cv || typeof cv !== "object" || !Array.isArray(cv.mean)) return [];
   const xs = Array.isArray(cv.lambda) ? cv.lambda : [];
-  const spread = Array.isArray(cv.standard_error) ? cv.standard_error : [];
-  return cv.mean.flatMap((mean, i) => {
-    const [x, y, error] = [asNumber(xs[i]) ?? i + 1, asNumber(mean), asNumber(spread[i])];
-    return y === null ? [] : [error === null ? { x, y } : { x, y, low: y - error, high: y + error }];
-  });
+  return band(cv.mean, cv.standard_error, (i) => asNumber(xs[i]));
 }
 
 function errorSeries(page: Page): Series[] {
@@ -56,7 +58,7 @@ function errorSeries(page: Page): Series[] {
     { name: "training", colour: "series-1", dash: "2,3", points: roundSeries(page, "train_error") },
     { name: "validation", colour: "series-2", dash: "8,3", points: roundSeries(page, "validation_error") },
     { name: "test of the fit", colour: "series-3", dash: "8,3,2,3", points: roundSeries(page, "test_error") },
-    { name: "cross-validation", colour: "series-4", dash: "5,3", points: crossValidation(page) },
+    { name: crossValidation(page).some((p) => p.low !== undefined) ? "cross-validation, ± 1 standard error" : "cross-validation", colour: "series-4", dash: "5,3", points: crossValidation(page) },
     { name: page.data ? `data of this page, 95% interval` : "", colour: "series-5", points: onData },
   ];
 }
@@ -101,7 +103,6 @@ export function stageWords(page: Page, s: number): string {
 /** Figures of the stage: how good, how large, how costly. */
 function tiles(page: Page, s: number): HTMLElement {
   const stage = page.stages[s];
-  const tile = (value: string, name: string, note = "") => h("div", { class: "tile" }, h("dt", {}, name), h("dd", {}, h("strong", {}, value), note ? h("small", {}, note) : null));
   const shown: HTMLElement[] = [];
   if (page.data) {
     const { error, loss, weight } = page.data.stages[s];
@@ -129,7 +130,7 @@ export function pathPanel(page: Page): { element: HTMLElement; show: (s: number)
     const errors = errorSeries(page);
     const losses = lossSeries(page);
     if (page.axis !== "none" && errors.some((e) => e.points.length)) {
-      charts.push(lineChart({ ...common, label: `${isRegression(page) ? "Root mean square error" : "Error"} against ${axisName[page.axis]}`, y: errorName(page), percentY: !isRegression(page), series: errors }));
+      charts.push(lineChart({ ...common, label: `${isRegression(page) ? "Root mean square error" : "Error"} against ${axisName[page.axis]}`, y: errorName(page), percentY: !isRegression(page), error: !isRegression(page), series: errors }));
     }
     if (page.axis !== "none" && losses.some((e) => e.points.length)) {
       charts.push(lineChart({ ...common, label: `Loss against ${axisName[page.axis]}`, y: "loss", series: losses }));

@@ -46,7 +46,8 @@ function featureTable(page: Page, s: number, lines: FeatureLine[]): HTMLElement 
   const percentError = (x: number) => (isRegression(page) ? short(x) : `${(100 * x).toFixed(1)} points`);
   const costs = page.data?.stages[s].costs;
   const ordered = page.axis !== "none";
-  const head = ["Feature", ...(ordered ? ["Order"] : []), page.outputsAre === "tasks" ? "Tasks" : "Classes", "Largest weight"];
+  const counted = sorted.some((l) => l.users < page.outputs.length); // else the text above says that all are served
+  const head = ["Feature", ...(ordered ? ["Order"] : []), ...(counted ? [page.outputsAre === "tasks" ? "Tasks" : "Classes"] : []), "Largest weight"];
   if (costs) head.push(`Without it: ${errorName(page)}`);
   if (costs && sorted.some((l) => l.moreLoss !== null)) head.push("Without it: log loss");
   const caption = costs
@@ -59,13 +60,13 @@ function featureTable(page: Page, s: number, lines: FeatureLine[]): HTMLElement 
       some.map((line) => {
         const feature = page.features[line.feature];
         const name = h("span", { class: "feature" }, feature.template ? templatePicture(feature.template, feature.text, 44) : null, feature.text);
-        const cells: (HTMLElement | string)[] = [name, ...(ordered ? [String(line.feature + 1)] : []), String(line.users)];
+        const cells: (HTMLElement | string)[] = [name, ...(ordered ? [String(line.feature + 1)] : []), ...(counted ? [String(line.users)] : [])];
         cells.push(costs ? short(line.strength) : bar(line.strength / top, short(line.strength)));
         if (line.moreError !== null) cells.push(line.moreLoss === null ? bar(line.moreError / top, signed(line.moreError, percentError)) : signed(line.moreError, percentError));
         if (line.moreLoss !== null) cells.push(bar(line.moreLoss / top, signed(line.moreLoss, short)));
         return cells;
       }),
-      ordered ? [1, 2, ...(costs ? [3, 4] : [])] : [1],
+      head.flatMap((name, i) => (["Order", "Tasks", "Classes"].includes(name) || (costs && i > 0 && !head[i].endsWith("log loss")) ? [i] : [])),
     ),
   );
 }
@@ -75,8 +76,10 @@ function users(page: Page, lines: FeatureLine[]): string {
   const k = page.outputs.length;
   const what = page.outputsAre === "tasks" ? "tasks" : "classes";
   const all = lines.filter((l) => l.users === k).length;
+  const shown = `${lines.length} feature${lines.length === 1 ? "" : "s"} shown`;
+  if (all === lines.length) return `${shown}; each serves all ${k} ${what}.`;
   const mean = lines.reduce((sum, l) => sum + l.users, 0) / lines.length;
-  return `${lines.length} feature${lines.length === 1 ? "" : "s"} shown; ${percent(all / lines.length, 0)} of them serve all ${k} ${what}, a feature serves ${short(mean)} ${what} on average.`;
+  return `${shown}; ${percent(all / lines.length, 0)} of them serve all ${k} ${what}, a feature serves ${short(mean)} ${what} on average.`;
 }
 
 function pixels(page: Page, weights: StageWeights): HTMLElement | null {

@@ -74,6 +74,27 @@ export function tasksPage() {
   return report("tasks", "--fit", "tasks.json", "--data", "tasks.csv", "--task-column", "task");
 }
 
+/** A model with thresholds for stopping early. */
+export function earlyPage() {
+  sharelearn("fit", "shareboost", digits, "--features", "30", "--ridge", "0.001", "--per-round", "2", "--holdout", "0.6", "--folds", "2", "--quiet", "-o", "full.shl", "--report", "early.json");
+  sharelearn("early", "full.shl", digits, "--disagreement", "0.05", "-o", "early.shl");
+  return report("early", "--fit", "early.json", "--data", digits, "--image-width", "8");
+}
+
+/** Tasks learned one example at a time, and new tasks with their help. */
+export function onlinePages() {
+  const next = random(6);
+  const line = (i, tasks) => {
+    const x = [next(), next(), next()];
+    return `${x[i % 2] > 0.5 ? 1 : -1} qid:${1 + (i % tasks)} 1:${x[0].toFixed(3)} 2:${x[1].toFixed(3)} 3:${x[2].toFixed(3)}`;
+  };
+  writeFileSync(file("known.svm"), Array.from({ length: 600 }, (_, i) => `${line(i, 4)}\n`).join(""));
+  writeFileSync(file("new.svm"), Array.from({ length: 120 }, (_, i) => `${line(i, 2)}\n`).join(""));
+  sharelearn("fit", "cascade", "known.svm", "--online", "--loss", "multitask-hinge", "--phi", "0.01,0.005", "--quiet", "-o", "online.shl", "--report", "online.json");
+  sharelearn("transfer", "online.shl", "new.svm", "--quiet", "-o", "transfer.shl", "--report", "transfer.json");
+  return [report("online", "--fit", "online.json", "--data", "known.svm"), report("transfer", "--fit", "transfer.json", "--data", "new.svm")];
+}
+
 /** A stream of words. */
 export function streamPage() {
   const next = random(4);
