@@ -1,5 +1,10 @@
 // The program that compares an exported C header with answers of sharelearn.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "export/c_file.hpp"
+#include "export/literals.hpp"
 
 namespace sharelearn {
 namespace {
@@ -91,7 +96,7 @@ constexpr std::string_view kProbabilities = R"c(    {
       NAME_proba(rows + i * NAME_COLUMNSWORK, p);
       for (c = 0; c < NAME_OUTPUTS; ++c) {
         const double d = (double)p[c] - probability[i * NAME_OUTPUTS + c];
-        if (TESTED && (d > TOLERANCE || -d > TOLERANCE)) {
+        if (TESTED && probability[i * NAME_OUTPUTS + c] >= 0.0 && (d > TOLERANCE || -d > TOLERANCE)) {
           printf("row %d, output %d: probability %g instead of %g\n", i, c, (double)p[c], probability[i * NAME_OUTPUTS + c]);
           return 1;
         }
@@ -99,10 +104,15 @@ constexpr std::string_view kProbabilities = R"c(    {
     }
 )c";
 
-void replace_all(std::string& in, std::string_view what, std::string_view by) {
-  for (std::size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + by.size())) {
-    in.replace(at, what.size(), by);
+/// By how much the map of the confidence may enlarge a small change of the scores.
+double steepness(const ConfidenceMap& map) {
+  const auto log_odds = [](double p) { return std::log(p) - std::log1p(-p); };
+  double steepest = 1;
+  for (std::size_t i = 1; i < map.from.size(); ++i) {
+    const double distance = log_odds(map.from[i]) - log_odds(map.from[i - 1]);
+    steepest = std::max(steepest, 4 * (map.to[i] - map.to[i - 1]) / distance);
   }
+  return steepest;
 }
 
 class CheckProgram {
@@ -124,6 +134,7 @@ class CheckProgram {
   std::string data() const;
   std::string main_function(bool proba) const;
   std::string number(Index i, Index j) const;
+  bool in_doubt(Index row) const;
 
   const LinearModel& model_;
   const CParts& parts_;
@@ -138,21 +149,26 @@ std::string CheckProgram::number(Index i, Index j) const {
   return fmt::format("{:.0f}", std::ldexp(value, vector_.fixed[to_size(j)].shift));
 }
 
+/// Rounding may decide which class is the best one, and so whose probability is mapped.
+bool CheckProgram::in_doubt(Index row) const {
+  if (model_.confidence.from.empty() || vector_.scores.cols() < 2) return false;
+  std::vector<double> sorted;
+  for (Index c = 0; c < vector_.scores.cols(); ++c) sorted.push_back(vector_.scores(row, c));
+  std::ranges::sort(sorted, std::greater{});
+  const double largest = std::max({std::abs(sorted.front()), std::abs(sorted.back()), 1e-3});
+  return sorted[0] - sorted[1] <= 2.0001 * (parts_.fixed ? parts_.fixed->bound : 1e-4 * largest);
+}
+
 std::string CheckProgram::data() const {
   std::string rows, scores, features, probabilities;
   const std::vector<Work> work = early_work(model_, early_of(model_));
-  Grid<double> probability = vector_.scores;
-  if (gives_probabilities(model_.link())) {
-    for (Index c = 0; c < probability.cols(); ++c) {
-      for (double& score : probability.column_span(c)) score /= model_.temperature;
-    }
-    to_probabilities(model_.link(), probability);
-  }
+  const bool proba = gives_probabilities(model_.link());
+  const Grid<double> probability = proba ? model_.proba(vector_.scores) : vector_.scores;
   for (Index i = 0; i < vector_.rows.rows(); ++i) {
     for (const Index j : parts_.code.columns) rows += number(i, j) + ", ";
     for (Index c = 0; c < vector_.scores.cols(); ++c) {
       scores += fmt::format("{:.12e}, ", vector_.scores(i, c));
-      probabilities += fmt::format("{:.9e}, ", probability(i, c));
+      probabilities += in_doubt(i) ? "-1, " : fmt::format("{:.9e}, ", probability(i, c));
     }
     const auto stop = early_ ? to_size(vector_.early.stop[to_size(i)]) : 0;
     features += fmt::format("{}, ", work[stop].features);
@@ -164,8 +180,7 @@ std::string CheckProgram::data() const {
       " "
       "{}}};\nstatic const int features[] = {{{}}};\n",
       vector_.rows.rows(), rows, scores, features);
-  if (gives_probabilities(model_.link()))
-    text += fmt::format("static const double probability[] = {{\n  {}}};\n", probabilities);
+  if (proba) text += fmt::format("static const double probability[] = {{\n  {}}};\n", probabilities);
   return text;
 }
 
@@ -173,9 +188,11 @@ std::string CheckProgram::main_function(bool proba) const {
   const bool fixed = parts_.fixed.has_value(), compares = fixed && parts_.fixed->compares;
   std::string text(fixed ? kFixedCheck : kFloatCheck);
   replace_all(text, "PROBABILITIES", proba ? kProbabilities : "");
-  // A change d of every score changes no probability by more than 2 d.
-  replace_all(text, "TOLERANCE", fixed ? "4.0 * (double)NAME_BOUND / NAME_TEMPERATURE + 1e-5" : "1e-4");
-  replace_all(text, "NAME_TEMPERATURE", fmt::format("{:.9e}", model_.temperature));
+  // A change d of every score changes no probability by more than 2 d, before the map.
+  const double steep = steepness(model_.confidence);
+  replace_all(text, "TOLERANCE",
+              fixed ? fmt::format("({:.9e} * (double)NAME_BOUND + 1e-5)", 4 * steep / model_.temperature)
+                    : fmt::format("{:.3e}", 1e-4 * steep));
   replace_all(text, "TESTED", fixed ? "!skip" : "1");
   replace_all(text, "DOUBT", compares ? "    doubtful = 0;\n" : "");
   replace_all(text, "SKIP", compares ? "    skip = doubtful > 0;\n" : "");

@@ -1,6 +1,6 @@
 #include "export/c_file.hpp"
 
-#include <numbers>
+#include <fmt/ranges.h>
 
 #include "export/literals.hpp"
 
@@ -57,16 +57,66 @@ static inline int NAME_answer(const NAME_score *scores) {
 }
 )c";
 
-constexpr std::string_view kSoftmax = R"c(
-  for (c = 1; c < NAME_OUTPUTS; ++c) top = p[c] > top ? p[c] : top;
-  for (c = 0; c < NAME_OUTPUTS; ++c) sum += p[c] = expf(p[c] - top);
-  for (c = 0; c < NAME_OUTPUTS; ++c) p[c] /= sum;
+// Softmax of logits p: the classes other than the best are weighed against the second, the sum of their
+// weights is `sum`, and `odds` are those of the second against the best. So small probabilities keep their
+// digits.
+constexpr std::string_view kSoftmax = R"c(  best = NAME_answer(scores);
+  for (c = 0; c < NAME_OUTPUTS; ++c) {
+    if (c != best && p[c] > second) second = p[c];
+  }
+  odds = expf(second - p[best]);
+  for (c = 0; c < NAME_OUTPUTS; ++c) {
+    if (c != best) sum += p[c] = expf(p[c] - second);
+  }
 )c";
 
-constexpr std::string_view kMarginSoftmax = R"c(  sum = 0.0f;
-  for (c = 0; c < NAME_OUTPUTS; ++c) sum += p[c] *= 2.71828183f - 1.71828183f * p[c];
-  for (c = 0; c < NAME_OUTPUTS; ++c) p[c] /= sum;
+constexpr std::string_view kMarginSoftmax = R"c(  first = 1.0f / (1.0f + odds * sum);
+  sum = 0.0f;
+  for (c = 0; c < NAME_OUTPUTS; ++c) {
+    if (c != best) sum += p[c] *= 2.71828183f - 1.71828183f * odds * p[c] * first;
+  }
+  odds /= 2.71828183f - 1.71828183f * first;
 )c";
+
+// The best class keeps the first place.
+constexpr std::string_view kMapConfidence = R"c(  rest = NAME_doubt(rest);
+  for (c = 0; c < NAME_OUTPUTS; ++c) {
+    if (c != best && p[c] * rest > (1.0f - rest) * sum) rest = sum / (sum + p[c]);
+  }
+)c";
+
+constexpr std::string_view kShares = R"c(  for (c = 0; c < NAME_OUTPUTS; ++c) {
+    if (c != best) p[c] *= rest / sum;
+  }
+  p[best] = 1.0f - rest;
+)c";
+
+// Complements of probabilities, so that those near 1 keep their digits.
+constexpr std::string_view kDoubt =
+    R"c(/* How often the best class was wrong on held-out rows for which the link gave the others the sum rest. */
+static inline float NAME_doubt(float rest) {
+  static const float from[] = {FROM};
+  static const float to[] = {TO};
+  int i = 0;
+  while (i < COUNT && rest <= from[i]) ++i;
+  if (i == 0 || i == COUNT) return to[i == 0 ? 0 : COUNT - 1];
+  return to[i] + (to[i - 1] - to[i]) * ((rest - from[i]) / (from[i - 1] - from[i]));
+}
+)c";
+
+std::string complements(const std::vector<double>& values) {
+  std::vector<std::string> numbers;
+  for (const double value : values) numbers.push_back(c_number(1 - value));
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
+
+std::string doubt_function(const ConfidenceMap& map) {
+  std::string text(kDoubt);
+  replace_all(text, "FROM", complements(map.from));
+  replace_all(text, "TO", complements(map.to));
+  replace_all(text, "COUNT", std::to_string(map.from.size()));
+  return text;
+}
 
 std::string replaced(std::string from, std::string_view what, std::string_view by) {
   return from.replace(from.find(what), what.size(), by);
@@ -241,19 +291,28 @@ std::string CFile::probabilities() const {
   if (!gives_probabilities(link)) return "";
   const bool twice = link == Link::softmax_of_twice || link == Link::logistic_of_twice;
   const bool tasks = link == Link::logistic || link == Link::logistic_of_twice;
+  const bool margin = link == Link::margin_softmax, mapped = !tasks && !model_.confidence.from.empty();
   const double factor = (twice ? 2 : 1) / (model_.temperature * (parts_.fixed ? parts_.fixed->scale : 1));
-  std::string text = fmt::format(
-      "\n#ifdef NAME_PROBA\n#include <math.h>\n/* Probabilities of the outputs. */\n"
+  std::string text = "\n#ifdef NAME_PROBA\n#include <math.h>\n";
+  if (mapped) text += doubt_function(model_.confidence);
+  text += fmt::format(
+      "/* Probabilities of the outputs. */\n"
       "static inline void NAME_proba(const NAME_number *x{}, float *p) {{\n"
-      "  NAME_score scores[NAME_OUTPUTS];\n{}  int c;\n  NAME_run(x{}, scores, 0);\n"
+      "  NAME_score scores[NAME_OUTPUTS];\n{}  NAME_run(x{}, scores, 0);\n"
       "  for (c = 0; c < NAME_OUTPUTS; ++c) p[c] = (float)scores[c] * {};\n",
-      work_parameter(), tasks ? "" : "  float top, sum = 0.0f;\n", work_argument(), c_number(factor));
+      work_parameter(),
+      tasks ? "  int c;\n"
+            : fmt::format("  float second = -1e30f, sum = 0.0f, odds, {}rest;\n  int best, c;\n",
+                          margin ? "first, " : ""),
+      work_argument(), c_number(factor));
   if (tasks) {
     text += "  for (c = 0; c < NAME_OUTPUTS; ++c) p[c] = 1.0f / (1.0f + expf(-p[c]));\n";
   } else {
-    text += "  top = p[0];";
     text += kSoftmax;
-    if (link == Link::margin_softmax) text += kMarginSoftmax;
+    if (margin) text += kMarginSoftmax;
+    text += "  rest = odds * sum / (1.0f + odds * sum);\n";
+    if (mapped) text += kMapConfidence;
+    text += kShares;
   }
   return text + "}\n#endif\n";
 }
@@ -275,14 +334,9 @@ std::string CFile::text() const {
 }  // namespace
 
 std::string with_name(std::string_view text, const std::string& name) {
-  std::string out;
-  for (std::size_t at = 0;;) {
-    const std::size_t found = text.find("NAME", at);
-    out += text.substr(at, found - at);
-    if (found == std::string_view::npos) return out;
-    out += name;
-    at = found + 4;
-  }
+  std::string out(text);
+  replace_all(out, "NAME", name);
+  return out;
 }
 
 bool takes_bytes(const LinearModel& model, const CTables& code) {

@@ -36,6 +36,12 @@ std::string c_string_literal(std::string_view text) {
   return out + '"';
 }
 
+void replace_all(std::string& in, std::string_view what, std::string_view by) {
+  for (std::size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + by.size())) {
+    in.replace(at, what.size(), by);
+  }
+}
+
 std::string identifier_of(const std::filesystem::path& path) {
   std::string name = path.stem().string();
   for (char& c : name) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <numbers>
+#include <numeric>
 
 #include "data/to_size.hpp"
 #include "export/onnx_walk.hpp"
@@ -57,6 +59,9 @@ class OnnxFile {
   void add_group(const Members& members);
   std::string scores();
   void add_label(const std::string& scores);
+  std::string link_of(const std::string& scores);
+  std::string mapped(const std::string& top);
+  std::string confident(const std::string& p);
   void add_probabilities(const std::string& scores);
 
   const LinearModel& model_;
@@ -133,24 +138,67 @@ void OnnxFile::add_label(const std::string& scores) {
   graph_.output("label", numbers.empty() ? Element::text : Element::int64, 0);
 }
 
-void OnnxFile::add_probabilities(const std::string& scores) {
+std::string OnnxFile::link_of(const std::string& scores) {
   constexpr double e = std::numbers::e;
   const Link link = model_.link();
-  if (!gives_probabilities(link)) return;
   const bool twice = link == Link::softmax_of_twice || link == Link::logistic_of_twice;
   const double gain = (twice ? 2 : 1) / model_.temperature;
-  const std::string logits = gain == 1 ? scores : graph_.add("Mul", {scores, graph_.number(gain, false)});
-  if (link == Link::logistic || link == Link::logistic_of_twice) {
-    graph_.add("Sigmoid", {logits}, {}, "probabilities");
-  } else if (link != Link::margin_softmax) {
-    graph_.add("Softmax", {logits}, {{"axis", 1}}, "probabilities");
-  } else {  // q = softmax(s), p_c ~ q_c (e - (e - 1) q_c)
-    const std::string q = graph_.add("Softmax", {logits}, {{"axis", 1}});
-    const std::string rest =
-        graph_.add("Sub", {graph_.number(e, false), graph_.add("Mul", {q, graph_.number(e - 1, false)})});
-    const std::string p = graph_.add("Mul", {q, rest});
-    graph_.add("Div", {p, graph_.add("ReduceSum", {p, graph_.axes({1})})}, {}, "probabilities");
+  const std::string logits = gain == 1 ? scores : graph_.add("Mul", {scores, graph_.number(gain, true)});
+  if (link == Link::logistic || link == Link::logistic_of_twice) return graph_.add("Sigmoid", {logits});
+  const std::string q = graph_.add("Softmax", {logits}, {{"axis", 1}});
+  if (link != Link::margin_softmax) return q;
+  // q = softmax(s), p_c ~ q_c (e - (e - 1) q_c)
+  const std::string rest =
+      graph_.add("Sub", {graph_.number(e, true), graph_.add("Mul", {q, graph_.number(e - 1, true)})});
+  const std::string p = graph_.add("Mul", {q, rest});
+  return graph_.add("Div", {p, graph_.add("ReduceSum", {p, graph_.axes({1})})});
+}
+
+/// What the map of the confidence has for the numbers `top`: to_0 + sum_i slope_i min(max(top - from_i, 0),
+/// width_i).
+std::string OnnxFile::mapped(const std::string& top) {
+  const std::vector<double>&from = model_.confidence.from, &to = model_.confidence.to;
+  const Index pieces = std::ssize(from) - 1;
+  std::vector<double> widths, slopes;
+  for (std::size_t i = 0; i + 1 < from.size(); ++i) {
+    widths.push_back(from[i + 1] - from[i]);
+    slopes.push_back((to[i + 1] - to[i]) / widths.back());
   }
+  const std::string first = graph_.number(to[0], true), zero = graph_.number(0, true);
+  if (pieces == 0) return graph_.add("Add", {graph_.add("Mul", {top, zero}), first});
+  const std::vector<double> starts(from.begin(), from.end() - 1);
+  const std::string above = graph_.add("Sub", {top, graph_.doubles(starts, {1, pieces})});
+  const std::string inside =
+      graph_.add("Min", {graph_.add("Max", {above, zero}), graph_.doubles(widths, {1, pieces})});
+  return graph_.add("Add", {graph_.add("MatMul", {inside, graph_.doubles(slopes, {pieces, 1})}), first});
+}
+
+/// map_confidence() of model/link.hpp.
+std::string OnnxFile::confident(const std::string& p) {
+  if (model_.confidence.from.empty() || k_ < 2) return p;
+  std::vector<Index> classes(to_size(k_));
+  std::iota(classes.begin(), classes.end(), Index{0});
+  const std::string best = graph_.add("ArgMax", {p}, {{"axis", 1}, {"keepdims", 1}});
+  const std::string is_best =
+      graph_.cast(graph_.add("Equal", {best, graph_.integers(classes, {1, k_})}), Element::float64);
+  const std::string one = graph_.number(1, true);
+  const std::string others = graph_.add("Mul", {p, graph_.add("Sub", {one, is_best})});
+  const std::string sum = graph_.add("ReduceSum", {others, graph_.axes({1})});
+  const std::string least = graph_.number(std::numeric_limits<double>::min(), true);
+  const std::string share = graph_.add("Div", {others, graph_.add("Max", {sum, least})});
+  const std::string second = graph_.add("ReduceMax", {share, graph_.axes({1})});
+  const std::string bound = graph_.add(
+      "Mul", {graph_.add("Div", {second, graph_.add("Add", {second, one})}), graph_.number(1 + 1e-9, true)});
+  const std::string top = graph_.add("ReduceMax", {p, graph_.axes({1})});
+  const std::string confidence = graph_.add("Max", {mapped(top), bound});
+  return graph_.add("Add", {graph_.add("Mul", {is_best, confidence}),
+                            graph_.add("Mul", {share, graph_.add("Sub", {one, confidence})})});
+}
+
+void OnnxFile::add_probabilities(const std::string& scores) {
+  if (!gives_probabilities(model_.link())) return;
+  graph_.add("Cast", {confident(link_of(scores))}, {{"to", static_cast<Index>(Element::float32)}},
+             "probabilities");
   graph_.output("probabilities", Element::float32, k_);
 }
 
@@ -163,7 +211,7 @@ std::string OnnxFile::content() {
                                       regression ? "value" : "scores");
   if (!regression) {
     add_label(sums);
-    add_probabilities(last);
+    add_probabilities(sums);
   }
   graph_.output(last, Element::float32, k_);
   graph_.property("outputs", json_text(model_.names));

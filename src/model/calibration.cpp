@@ -84,6 +84,24 @@ double value_at(const ConfidenceMap& map, double confidence) {
   return map.to[i - 1] + share * (map.to[i] - map.to[i - 1]);
 }
 
+/// Joins groups whose confidence hardly differs: the map stays moderate in steepness, so that rounding of
+/// scores, also in exported models, stays rounding of probabilities.
+std::vector<Group> distinct(const std::vector<Group>& groups) {
+  const auto doubt = [](const Group& group) { return std::max(1 - group.confidence / group.weight, 1e-6); };
+  std::vector<Group> result;
+  for (const Group& group : groups) {
+    if (group.weight == 0) continue;
+    if (result.empty() || doubt(group) < 0.98 * doubt(result.back())) {
+      result.push_back(group);
+    } else {
+      result.back().weight += group.weight;
+      result.back().confidence += group.confidence;
+      result.back().right += group.right;
+    }
+  }
+  return result;
+}
+
 /// Groups of about equal weight, least confident first. Equally confident rows share a group, so that copies
 /// of a row count as its weight does.
 std::vector<Group> groups_of(const Grid<double>& log_p, std::span<const std::int32_t> truth,
@@ -110,8 +128,7 @@ std::vector<Group> groups_of(const Grid<double>& log_p, std::span<const std::int
     group.right += equal.right;
     group.confidence += equal.weight * std::exp(confidence(order[from]));
   }
-  std::erase_if(groups, [](const Group& group) { return group.weight == 0; });
-  return groups;
+  return distinct(groups);
 }
 
 /// The share of right rows of each group, made ascending by pooling neighbours (isotonic regression), away
@@ -200,9 +217,7 @@ ConfidenceMap fit_confidence(const Grid<double>& log_p, std::span<const std::int
   const std::vector<double> shares = ascending_shares(groups, copies.weight());
   ConfidenceMap map;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const double confidence = groups[g].confidence / groups[g].weight;
-    if (!map.from.empty() && confidence <= map.from.back()) continue;
-    map.from.push_back(std::min(confidence, 1.0));
+    map.from.push_back(std::min(groups[g].confidence / groups[g].weight, 1.0));
     map.to.push_back(shares[g]);
   }
   return map;

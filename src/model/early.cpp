@@ -12,7 +12,7 @@
 #include "kernels/kernels.hpp"
 #include "model/early_margin.hpp"
 #include "model/early_steps.hpp"
-#include "pool/patch_feature.hpp"
+#include "pool/patch_evaluator.hpp"
 #include "pool/patch_pixels.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/run/error.hpp"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "pool/patch_feature.hpp"
+#include "pool/patch_evaluator.hpp"
 #include "sharelearn/model/linear_model.hpp"
 
 namespace sharelearn {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exports every stored linear model to C, JavaScript and Python and runs the generated checks.
+"""Exports every stored linear model, and a new one with fitted probabilities, to C, JavaScript and Python and runs the generated checks.
 
     export.py SHARELEARN FOLDER [arm]
 
@@ -19,6 +19,7 @@ import tempfile
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
 ARM = pathlib.Path(__file__).resolve().parent.parent / "export" / "arm"
+DIGITS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "data" / "digits.csv.gz"
 # machine, processor, start of flash, start and size of RAM
 CORES = [("microbit", "cortex-m0", 0x0, 0x20000000, "16K"), ("mps2-an385", "cortex-m3", 0x0, 0x20000000, "2M"),
          ("mps2-an386", "cortex-m4", 0x0, 0x20000000, "2M"), ("mps2-an505", "cortex-m33", 0x10000000, 0x38000000, "2M")]
@@ -35,7 +36,8 @@ SECTIONS {{
 }}
 """
 # Every row that a caller could pass: random bytes are NaN, infinities and denormals as well as numbers.
-FUZZ = """#include "{name}.h"
+FUZZ = """#define {name}_PROBA
+#include "{name}.h"
 #include <string.h>
 int main(void) {{
   static {name}_number x[{name}_COLUMNS + 1];
@@ -49,6 +51,7 @@ int main(void) {{
     {name}_score scores[{name}_OUTPUTS];
     {work}
     {name}_scores(x, {argument}scores);
+    {proba}
   }}
   return 0;
 }}
@@ -87,7 +90,9 @@ def compile_host(check, name, into):
     same_digest(said)
     header = (into / f"{name}.h").read_text()
     work = f"{name}_work work;" if f"}} {name}_work;" in header else ""
-    (into / "fuzz.c").write_text(FUZZ.format(name=name, work=work, argument="&work, " if work else ""))
+    argument = "&work, " if work else ""
+    proba = f"{{ float p[{name}_OUTPUTS]; {name}_proba(x, {argument}p); }}" if f"{name}_PROBA" in header else ""
+    (into / "fuzz.c").write_text(FUZZ.format(name=name, work=work, argument=argument, proba=proba))
     must("gcc", "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", into / "fuzz.c", "-lm", "-o", into / "fuzz")
     must(into / "fuzz")
 
@@ -106,7 +111,12 @@ def run_arm(check, into):
 
 def check_model(program, folder, name, entry, into, arm, one_per_pool):
     model, plain = into / "stored.model", name.replace("-", "_")
-    model.write_bytes(gzip.decompress((folder / f"{name}.model.gz").read_bytes()))
+    if name == "calibrated":
+        must(program, "fit", "shareboost", folder / entry["data"], "--features", 12, "--ridge", 0.001, "--quiet", "-o", model)
+        if '"confidence"' not in must(program, "describe", model, "--json"):
+            raise AssertionError("the model has no map of the confidence")
+    else:
+        model.write_bytes(gzip.decompress((folder / f"{name}.model.gz").read_bytes()))
     reading = [a for option in ("--features", "--missing") if option in entry["reading"]
                for a in (option, entry["reading"][entry["reading"].index(option) + 1])]
     export = lambda to, file, *more: must(program, "export", model, "--to", to, "-o", into / file, "--check", folder / entry["data"],
@@ -141,7 +151,8 @@ def main():
         print("NumPy is not installed: exports to Python are not run")
     index = json.loads((folder / "index.json").read_text())
     chosen = {name: entry for name, entry in index.items() if not name.startswith("sharing") and "--levels" not in entry["reading"]}
-    one_per_pool = ("columns", "columns-missing", "stumps", "products", "kernel", "pieces-pca", "cascade-fourier", "patches", "patches-deskew")
+    chosen["calibrated"] = {"data": DIGITS, "reading": []}
+    one_per_pool = ("calibrated", "columns", "columns-missing", "stumps", "products", "kernel", "pieces-pca", "cascade-fourier", "patches", "patches-deskew")
     if arm:
         chosen = {name: chosen[name] for name in one_per_pool}
     failed = 0

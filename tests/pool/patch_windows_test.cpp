@@ -1,7 +1,7 @@
 // Templates that are computed one by one, in several steps, give the numbers of the panels.
 #include <gtest/gtest.h>
 
-#include "pool/patch_feature.hpp"
+#include "pool/patch_evaluator.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {

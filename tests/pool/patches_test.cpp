@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels/patch_response.hpp"
+#include "pool/patch_evaluator.hpp"
 #include "pool/patch_pixels.hpp"
 #include "sharelearn/pool/ranking.hpp"
 #include "sharelearn/run/error.hpp"
