@@ -11,6 +11,7 @@
 #include "core.hpp"
 #include "sharelearn/export/export.hpp"
 #include "sharelearn/fit/evaluate.hpp"
+#include "sharelearn/model/early.hpp"
 #include "sharelearn/model/linear_model.hpp"
 #include "sharelearn/model/online_cascade_model.hpp"
 #include "sharelearn/report/page.hpp"
@@ -225,6 +226,51 @@ void export_to(const Model& model, const std::string& path, const std::string& t
   write_file(path, export_model(exported, export_target_from(to), path, nullptr).text);
 }
 
+/// A model that predicts as this one does, with thresholds at which a prediction may stop.
+std::shared_ptr<Model> with_early_stop(const Model& self, const Data& data, double disagreement,
+                                       double confidence, std::uint64_t seed, int threads) {
+  const auto within = [](double value) { return value > 0 && value < 1; };
+  if (!within(disagreement)) throw InputError("`disagreement` must be above 0 and below 1");
+  if (!within(confidence)) throw InputError("`confidence` must be above 0 and below 1");
+  auto model = model_from_bytes(model_bytes(self), "the model");
+  Threads pool(threads);
+  const nb::gil_scoped_release released;
+  model->early = std::make_shared<const EarlyStop>(
+      fit_early(self, data.set, {.disagreement = disagreement, .confidence = confidence, .seed = seed}, pool));
+  return model;
+}
+
+/// Scores, and the number of features that were computed for each row.
+nb::tuple early_scores(const Model& self, const Data& data, int threads) {
+  EarlyScores found;
+  std::vector<Index> features;
+  {
+    Threads pool(threads);
+    const nb::gil_scoped_release released;
+    found = self.early_scores(data.set, pool);
+    const auto work = early_work(*as_linear(self, "early"), *self.early);
+    for (const std::int32_t stop : found.stop)
+      features.push_back(work[static_cast<std::size_t>(stop)].features);
+  }
+  return nb::make_tuple(as_array(std::move(found.scores)), as_array(std::move(features)));
+}
+
+nb::tuple early_scores_of_array(const Model& self, const Array& x, int threads) {
+  Data data;
+  take_dense(data, x, threads);
+  return early_scores(self, data, threads);
+}
+
+void bind_early(nb::class_<Model>& model) {
+  model
+      .def("with_early_stop", with_early_stop, nb::arg("data"), nb::arg("disagreement") = 0.001,
+           nb::arg("confidence") = 0.95, nb::arg("seed") = 1, nb::arg("threads") = 0,
+           "This model with thresholds at which a prediction may stop, from rows not trained on.")
+      .def("early_scores", early_scores, nb::arg("data"), nb::arg("threads") = 0,
+           "Scores of rows that stop where their answer is safe, and features computed per row.")
+      .def("early_scores", early_scores_of_array, nb::arg("x"), nb::arg("threads") = 0);
+}
+
 void bind_prediction(nb::class_<Model>& model) {
   model
       .def("scores", of_data<false>, nb::arg("data"), nb::arg("threads") = 0, "One score per row and output.")
@@ -305,6 +351,7 @@ void bind_files(nb::class_<Model>& model) {
 void bind_model(nb::module_& module) {
   nb::class_<Model> model(module, "Model", "A learned model, as a .shl file holds it.");
   bind_prediction(model);
+  bind_early(model);
   bind_stages(model);
   bind_files(model);
   model.def_prop_ro("kind", [](const Model& self) { return std::string(self.kind()); })

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._estimators import ShareBoostSelector as ShareBoostSelector
     from ._estimators import SharingClassifier as SharingClassifier
     from ._estimators import StructuralAdaBoostClassifier as StructuralAdaBoostClassifier
+    from ._files import early as early
     from ._files import export as export
     from ._files import load as load
     from ._files import save as save
@@ -37,6 +38,7 @@ _HOME = {
     "ShareBoostSelector": "_estimators",
     "SharingClassifier": "_estimators",
     "StructuralAdaBoostClassifier": "_estimators",
+    "early": "_files",
     "export": "_files",
     "load": "_files",
     "save": "_files",

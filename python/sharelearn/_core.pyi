@@ -95,6 +95,20 @@ class Model:
     def report_page(self, data: Data | None, fit: object, title: str, threads: int = 0) -> str:
         """One HTML page about the model, as `sharelearn report` writes it."""
 
+    def with_early_stop(self, data: Data, disagreement: float = 0.001, confidence: float = 0.95, seed: int = 1, threads: int = 0) -> Model:
+        """
+        This model with thresholds at which a prediction may stop, from rows not trained on.
+        """
+
+    @overload
+    def early_scores(self, data: Data, threads: int = 0) -> tuple[Any, ...]:
+        """
+        Scores of rows that stop where their answer is safe, and features computed per row.
+        """
+
+    @overload
+    def early_scores(self, x: Annotated[NDArray[Any], dict(device='cpu', writable=False)], threads: int = 0) -> tuple[Any, ...]: ...
+
     def at_stage(self, stage: int) -> Model:
         """A model that predicts as this one does at a stage of its path."""
 

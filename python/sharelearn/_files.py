@@ -23,6 +23,18 @@ def export(model: Any, path: str | os.PathLike[str], to: str, features: int | No
     native.export(os.fspath(path), to, features)
 
 
+def early(model: Any, X: Any, disagreement: float = 0.001, confidence: float = 0.95, seed: int = 1) -> Model:
+    """A copy of the model of a fitted estimator, or of a Model, that may stop early.
+
+    ``X``: rows that it was not trained on. With probability ``confidence`` at most a share ``disagreement`` of all
+    answers differs from those of all features. ``early_scores`` of the copy gives scores, and features computed per row.
+    """
+    from ._data import data_of, unfold_images  # needs scikit-learn, which reading a model does not
+
+    native = model if isinstance(model, Model) else model.model_
+    return native.with_early_stop(data_of(unfold_images(X)[0]), disagreement, confidence, seed)
+
+
 def load(path: str | os.PathLike[str]) -> Model:
     """The model of a .shl file, wherever it was learned."""
     return Model.load(os.fspath(path))
