@@ -27,7 +27,7 @@ def early(model: Any, X: Any, disagreement: float = 0.001, confidence: float = 0
     """A copy of the model of a fitted estimator, or of a Model, that may stop early.
 
     ``X``: rows that it was not trained on. With probability ``confidence`` at most a share ``disagreement`` of all
-    answers differs from those of all features. ``early_scores`` of the copy gives scores, and features computed per row.
+    answers differs from those of all features. ``early_scores`` of the copy gives scores and features computed.
     """
     from ._data import data_of, unfold_images  # needs scikit-learn, which reading a model does not
 
