@@ -9,7 +9,6 @@ scores of all compilers must be the same. `arm`: one model per pool is run under
 point, scores must be those of this machine. What is not installed is left out with a message; exit code 77 if nothing could be run.
 """
 import gzip
-import importlib.util
 import json
 import pathlib
 import shutil
@@ -69,6 +68,14 @@ def must(*command, **options):
     return done.stdout
 
 
+def python_with_numpy():
+    """This interpreter, or Debian's; None: neither has NumPy."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if shutil.which(python) and run(python, "-c", "import numpy").returncode == 0:
+            return python
+    return None
+
+
 def same_digest(said):
     """Fixed point: the programs print a digest of all scores."""
     digests = {text.split("digest ")[1] for text in said if "digest " in text}
@@ -91,7 +98,7 @@ def compile_host(check, name, into):
     header = (into / f"{name}.h").read_text()
     work = f"{name}_work work;" if f"}} {name}_work;" in header else ""
     argument = "&work, " if work else ""
-    proba = f"{{ float p[{name}_OUTPUTS]; {name}_proba(x, {argument}p); }}" if f"{name}_PROBA" in header else ""
+    proba = f"{{ float p[{name}_OUTPUTS]; {name}_proba(x, {argument}p); }}" if f" {name}_proba(" in header else ""
     (into / "fuzz.c").write_text(FUZZ.format(name=name, work=work, argument=argument, proba=proba))
     must("gcc", "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", into / "fuzz.c", "-lm", "-o", into / "fuzz")
     must(into / "fuzz")
@@ -109,7 +116,7 @@ def run_arm(check, into):
     same_digest(said)
 
 
-def check_model(program, folder, name, entry, into, arm, one_per_pool):
+def check_model(program, folder, name, entry, into, arm, one_per_pool, python):
     model, plain = into / "stored.model", name.replace("-", "_")
     if name == "calibrated":
         must(program, "fit", "shareboost", folder / entry["data"], "--features", 12, "--ridge", 0.001, "--quiet", "-o", model)
@@ -121,9 +128,9 @@ def check_model(program, folder, name, entry, into, arm, one_per_pool):
                for a in (option, entry["reading"][entry["reading"].index(option) + 1])]
     export = lambda to, file, *more: must(program, "export", model, "--to", to, "-o", into / file, "--check", folder / entry["data"],
                                           "--check-rows", 15 if arm else 100, *reading, *more)
-    if not arm and importlib.util.find_spec("numpy"):
+    if python:
         export("python", f"{plain}.py")
-        must(sys.executable, into / f"{plain}_check.py")
+        must(python, into / f"{plain}_check.py")
     if not arm and shutil.which("node"):
         export("js", f"{plain}.mjs")
         must("node", into / f"{plain}_check.mjs")
@@ -147,7 +154,8 @@ def main():
             print(f"{tool} is not installed: what needs it is left out")
             if arm:
                 return 77
-    if not arm and not importlib.util.find_spec("numpy"):
+    python = None if arm else python_with_numpy()
+    if not arm and not python:
         print("NumPy is not installed: exports to Python are not run")
     index = json.loads((folder / "index.json").read_text())
     chosen = {name: entry for name, entry in index.items() if not name.startswith("sharing") and "--levels" not in entry["reading"]}
@@ -159,7 +167,7 @@ def main():
     for name, entry in chosen.items():
         with tempfile.TemporaryDirectory() as into:
             try:
-                check_model(program, folder, name, entry, pathlib.Path(into), arm, name in one_per_pool)
+                check_model(program, folder, name, entry, pathlib.Path(into), arm, name in one_per_pool, python)
             except AssertionError as problem:
                 failed += 1
                 print(f"{name}: {problem}")
