@@ -18,10 +18,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto arithmetic : {Arithmetic::single_precision, Arithmetic::int16, Arithmetic::int8}) {
     std::optional<TestVector> vector;
     fuzz::expect_errors_only([&] { vector = test_vector(*model, rows, 4, fuzz::threads(), arithmetic); });
-    for (const auto target : {ExportTarget::c, ExportTarget::javascript, ExportTarget::python}) {
+    for (const auto target :
+         {ExportTarget::c, ExportTarget::javascript, ExportTarget::python, ExportTarget::onnx}) {
       if (target != ExportTarget::c && arithmetic != Arithmetic::single_precision) continue;
       const char* path = target == ExportTarget::c        ? "m.h"
                          : target == ExportTarget::python ? "m.py"
+                         : target == ExportTarget::onnx   ? "m.onnx"
                                                           : "m.mjs";
       fuzz::expect_errors_only([&] { (void)export_model(*model, target, path, nullptr, arithmetic); });
       if (!vector) continue;

@@ -92,7 +92,7 @@ constexpr std::string_view kShares = R"c(  for (c = 0; c < NAME_OUTPUTS; ++c) {
 )c";
 
 // Complements of probabilities, so that those near 1 keep their digits.
-constexpr std::string_view kDoubt =
+constexpr std::string_view kDoubtFunction =
     R"c(/* How often the best class was wrong on held-out rows for which the link gave the others the sum rest. */
 static inline float NAME_doubt(float rest) {
   static const float from[] = {FROM};
@@ -111,7 +111,7 @@ std::string complements(const std::vector<double>& values) {
 }
 
 std::string doubt_function(const ConfidenceMap& map) {
-  std::string text(kDoubt);
+  std::string text(kDoubtFunction);
   replace_all(text, "FROM", complements(map.from));
   replace_all(text, "TO", complements(map.to));
   replace_all(text, "COUNT", std::to_string(map.from.size()));

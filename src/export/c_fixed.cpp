@@ -333,7 +333,7 @@ std::string FixedBody::helpers() {
     std::vector<int> table;
     for (int i = 0; i < entries; ++i) table.push_back(static_cast<int>(std::round(kLargestShort * value(i))));
     text += fmt::format("\nstatic const int16_t {}[] = {{{}}};\n", named, fmt::join(table, ", "));
-    walk_.table_bytes += 2 * entries;
+    walk_.table_bytes += Index{2} * entries;
     std::string code(function);
     replace(code, "TABLE", named);
     text += code;

@@ -56,7 +56,7 @@ const FixedColumn& FixedWalk::range(Index column) const {
 }
 
 std::string FixedWalk::raw(Index column) {
-  const std::string x = fmt::format("x[{}]", slot(column));
+  std::string x = fmt::format("x[{}]", slot(column));
   const auto& means = model_.preprocessing.means;
   if (means.empty()) return x;
   const double mean =
@@ -355,7 +355,10 @@ FixedValue FixedWalk::operator()(const formula::Exp& n) {
   const bool distance = of.root_error > 0 && of.factor < 0;  // exp(-D / (2 sigma)): at most 1
   const double top = distance ? 0 : size;
   const double target = -std::ldexp(std::numbers::ln2, -16);
-  if (distance) of = limited(std::move(of), std::ceil(kNothing / std::abs(of.unit[0])));
+  if (distance) {
+    const double nothing = std::ceil(kNothing / std::abs(of.unit[0]));
+    of = limited(std::move(of), nothing);
+  }
   const FixedValue y = rescaled(of, target);
   const double before = y.error[0] - of.error[0];
   const double added = std::round(-top / target);

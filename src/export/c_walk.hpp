@@ -116,9 +116,8 @@ class CWalk : public CTables {
       offset.push_back(sum);
     }
     const std::string directions = floats(flat), offsets = floats(offset), from = pointer(of);
-    const Value result =
-        loop(std::ssize(n.directions), fmt::format("NAME_dot({}, {} + i * {}, {}) + {}[i]", from, directions,
-                                                   of.length, of.length, offsets));
+    Value result = loop(std::ssize(n.directions), fmt::format("NAME_dot({}, {} + i * {}, {}) + {}[i]", from,
+                                                              directions, of.length, of.length, offsets));
     if (n.identity != nullptr) projections_[n.identity] = result;
     return result;
   }
@@ -149,7 +148,7 @@ class CWalk : public CTables {
   }
   std::string pointer(const Value& v) {
     if (v.length > 1) return v.text;
-    const std::string named = fresh();
+    std::string named = fresh();
     line(fmt::format("const float {}[1] = {{{}}};", named, v.text));
     return named;
   }

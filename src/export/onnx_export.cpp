@@ -145,7 +145,7 @@ std::string OnnxFile::link_of(const std::string& scores) {
   const double gain = (twice ? 2 : 1) / model_.temperature;
   const std::string logits = gain == 1 ? scores : graph_.add("Mul", {scores, graph_.number(gain, true)});
   if (link == Link::logistic || link == Link::logistic_of_twice) return graph_.add("Sigmoid", {logits});
-  const std::string q = graph_.add("Softmax", {logits}, {{"axis", 1}});
+  std::string q = graph_.add("Softmax", {logits}, {{"axis", 1}});
   if (link != Link::margin_softmax) return q;
   // q = softmax(s), p_c ~ q_c (e - (e - 1) q_c)
   const std::string rest =

@@ -205,7 +205,7 @@ Tensor OnnxWalk::of(const formula::Affine&, Group group) {
     return {graph_.doubles(values, {1, count, numbers}), true, count, numbers, false};
   };
   const Tensor inner = value(operands<formula::Affine>(group));
-  const Tensor product = combine("Mul", wide(inner), constant(factor));
+  Tensor product = combine("Mul", wide(inner), constant(factor));
   if (std::ranges::all_of(offset, [](double v) { return v == 0; })) return product;
   return combine("Add", product, constant(offset));
 }

@@ -1,4 +1,4 @@
-// The model file:
+// The model file (docs/model-format.md specifies all of it):
 //   8 bytes "SHLEARN\n", u32 format version, text kind, text metadata (JSON), text payload, [from version 2
 //   on: floats means,] [from version 3 on: u8 link,] [from version 4 on: u32 sections, each text name, text
 //   bytes,] u64 XXH64 of all before it. A model without sections is written as version 3.

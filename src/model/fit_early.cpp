@@ -42,8 +42,10 @@ Index features_of(const std::vector<Index>& columns, const std::vector<Index>& f
 /// Numbers of features at which a prediction of `full` features may stop, ascending.
 std::vector<Index> sizes_below(Index full) {
   std::vector<Index> sizes;
-  for (double size = static_cast<double>(full) / kRatio; size >= 1; size /= kRatio) {
+  double size = static_cast<double>(full) / kRatio;
+  while (size >= 1) {
     sizes.insert(sizes.begin(), static_cast<Index>(std::ceil(size)));
+    size /= kRatio;
   }
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;

@@ -33,8 +33,9 @@ class TrueClassPlaces {
     for (Index c = 0; c < scores.cols(); ++c) {
       const double* score = scores.column(c) + block.begin;
       for (std::size_t i = 0; i < rows; ++i) {
-        const bool behind = (score[i] < own[i]) | ((score[i] == own[i]) & (c >= label[i]));
-        place_[i] += behind ? 0 : 1;
+        const int behind = static_cast<int>(score[i] < own[i]) |
+                           (static_cast<int>(score[i] == own[i]) & static_cast<int>(c >= label[i]));
+        place_[i] += 1 - behind;
       }
     }
   }

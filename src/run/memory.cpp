@@ -21,10 +21,10 @@ namespace sharelearn {
 namespace {
 
 // A sanitizer maps terabytes, which are not memory: a resource limit would end the process.
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SHARELEARN_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SHARELEARN_SANITIZED 1
 #endif
 #endif

@@ -173,7 +173,7 @@ void ClassSets::add_prefixes(const std::string& name, std::uint32_t cls) {
   if (const auto group = group_of_path_.find(name); group != group_of_path_.end()) join(group->second, cls);
 }
 
-void ClassSets::add_group(std::string name, std::vector<std::uint32_t> members) {
+void ClassSets::add_group(std::string name, const std::vector<std::uint32_t>& members) {
   groups_.push_back({std::move(name), {}});
   for (const std::uint32_t cls : members) join(static_cast<Index>(groups_.size()) - 1, cls);
 }

@@ -277,7 +277,8 @@ bool parse_date(std::string_view text, std::int64_t& seconds) {
     rest.remove_prefix(std::min(colon + 1, rest.size()));
   }
   const int zone = words.size() > 4 ? zone_of(words[4]) : 0;
-  seconds = days_from_civil(year, month, day) * 86400 + clock[0] * 3600 + clock[1] * 60 + clock[2] - zone;
+  seconds = days_from_civil(year, month, day) * 86400 + std::int64_t{clock[0]} * 3600 +
+            std::int64_t{clock[1]} * 60 + clock[2] - zone;
   return true;
 }
 

@@ -1,162 +1,24 @@
 """An independent predictor, written from docs/model-json.md: scores and probabilities from `describe --json` alone.
 
-Numbers are Python's (double precision); where the document says float32, `single` rounds.
+formulas.py evaluates the features.
 """
 import csv
 import math
-import struct
 
-
-def single(value):
-    """The nearest float32."""
-    return struct.unpack("f", struct.pack("f", value))[0]
-
-
-def clamp(value, low, high):
-    return max(low, min(high, value))
-
-
-# ---- formulas ----
-
-def broadcast(lists):
-    length = max(len(values) for values in lists)
-    return [values * length if len(values) == 1 else values for values in lists]
-
-
-class Formulas:
-    """Evaluates formulas on one row of scaled columns."""
-
-    def __init__(self, shared_nodes, row):
-        self.shared_nodes, self.row, self.done = shared_nodes, row, {}
-
-    def value(self, node):
-        return getattr(self, node["op"])(node)
-
-    def columns(self, node):
-        return [self.row[j] for j in node["columns"]]
-
-    def all_columns(self, node):
-        return self.row[:node["count"]]
-
-    def constant(self, node):
-        return [node["value"]]
-
-    def affine(self, node):
-        values, offset = broadcast([self.value(node["of"]), node["offset"]])
-        return [node["factor"] * v + o for v, o in zip(values, offset)]
-
-    def sum(self, node):
-        return [math.fsum(each) for each in zip(*broadcast([self.value(of) for of in node["of"]]))]
-
-    def product(self, node):
-        lists = broadcast([self.value(of) for of in node["of"]])
-        result = lists[0]
-        for values in lists[1:]:
-            result = [single(a * b) for a, b in zip(result, values)]
-        return result
-
-    def less_than(self, node):
-        return [1.0 if v < node["threshold"] else 0.0 for v in self.value(node["of"])]
-
-    def squared_distance(self, node):
-        return [math.fsum((v - p) ** 2 for v, p in zip(self.value(node["of"]), node["point"]))]
-
-    def exp(self, node):
-        return [math.exp(v) for v in self.value(node["of"])]
-
-    def cos(self, node):
-        return [math.cos(v) for v in self.value(node["of"])]
-
-    def projection(self, node):
-        values = self.value(node["of"])
-        if node["centre"]:
-            values = [v - c for v, c in zip(values, node["centre"])]
-        result = [math.fsum(v * d for v, d in zip(values, direction)) for direction in node["directions"]]
-        return [single(v) for v in result] if node["rounded"] else result
-
-    def concatenation(self, node):
-        return [v for of in node["of"] for v in self.value(of)]
-
-    def template_maximum(self, node):
-        return [template_maximum(node, self.value(node["of"])) / 255]
-
-    def shared(self, node):
-        index = node["index"]
-        if index not in self.done:
-            self.done[index] = self.value(self.shared_nodes[index])
-        return self.done[index]
-
-
-def pixels_of(node, values):
-    """Step 1: grey values as integers 0..127, in float32 arithmetic."""
-    factor = single(127 / single(node["high"] - node["low"]))
-    return [int(clamp(single(single(single(v - node["low"]) * factor) + 0.5), 0, 127)) for v in values]
-
-
-def deskewed(pixels, height, width):
-    """Step 2: every row is shifted by the slant of the ink."""
-    rows = [pixels[y * width:(y + 1) * width] for y in range(height)]
-    ink = sum(map(sum, rows))
-    along = [sum(x * p for x, p in enumerate(row)) for row in rows]
-    slope, middle = 0.0, 0.0
-    if ink > 0:
-        sum_x, sum_y = sum(along), sum(y * sum(row) for y, row in enumerate(rows))
-        sum_xy = sum(y * a for y, a in enumerate(along))
-        sum_yy = sum(y * y * sum(row) for y, row in enumerate(rows))
-        centre = sum_y / ink
-        spread, lean = sum_yy - centre * sum_y, sum_xy - centre * sum_x
-        if spread > 0:
-            slope, middle = clamp(lean / spread, -1.0, 1.0), centre
-    result = []
-    for y, row in enumerate(rows):
-        steps = math.floor(slope * (y - middle) * 128 + 0.5)
-        whole, part = steps >> 7, steps & 127
-        at = lambda x: row[x] if 0 <= x < width else 0
-        result += [(at(x + whole) * (128 - part) + at(x + whole + 1) * part + 64) // 128 for x in range(width)]
-    return result
-
-
-def contrast(node, patch):
-    """Step 3: the factor of a patch's contrast, 32767 is 1; float32 arithmetic on exact integers."""
-    area = len(patch)
-    spread = single(area * sum(p * p for p in patch) - sum(patch) ** 2)
-    epsilon = single(node["contrast"])
-    unit = 0.0
-    if epsilon > 0:
-        scale = single(single(single(single(area) * 127) * 127) * epsilon)
-        unit = single(1 / single(scale * epsilon))
-    root = single(math.sqrt(single(spread * unit + 1)))
-    return int(single(single(32767 / root) + 0.5))
-
-
-def fixed(a, b):
-    """The product of two 15-bit fractions, rounded."""
-    return (a * b + 16384) >> 15
-
-
-def template_maximum(node, values):
-    height, width, size = node["height"], node["width"], node["size"]
-    pixels = pixels_of(node, values)
-    if node["deskew"]:
-        pixels = deskewed(pixels, height, width)
-    best = 0
-    for y, row_mask in enumerate(node["row_mask"]):
-        for x, column_mask in enumerate(node["column_mask"]):
-            patch = [pixels[(y + i) * width + x + j] for i in range(size) for j in range(size)]
-            response = sum(p * w for p, w in zip(patch, node["template"]))
-            factor = fixed(contrast(node, patch), row_mask)
-            best = max(best, fixed(max(0, fixed(response, factor)), column_mask))
-    return min(255, (best * node["multiplier"]) >> 16)
-
+from formulas import Formulas, single
 
 # ---- data ----
 
+def is_missing(text):
+    return text.strip() in ("", "nan", "NaN", "NA", "?")
+
+
 def number(text):
-    return float("nan") if text.strip() in ("", "nan", "NaN", "NA", "?") else single(float(text))
+    return float("nan") if is_missing(text) else single(float(text))
 
 
 def read_csv(path):
-    """Rows by column name, or by number where there is no header line; the last column is the label."""
+    """Names of the columns, or None where there is no header line, and rows of texts; the last column is the label."""
     with open(path, newline="") as lines:
         table = [line for line in csv.reader(lines) if line]
     try:
@@ -164,7 +26,7 @@ def read_csv(path):
         names = None
     except ValueError:
         names, table = table[0][:-1], table[1:]
-    return names, [[number(text) for text in line[:-1]] for line in table]
+    return names, [line[:-1] for line in table]
 
 
 def read_svmlight(path):
@@ -200,16 +62,47 @@ def fill(model, j, value):
     return model["means"][j] if math.isnan(value) else value
 
 
+def level_columns(model):
+    """{column: (column of text, level)}."""
+    return {each["first_column"] + i: (each["name"], level)
+            for each in model.get("categories", []) for i, level in enumerate(each["levels"])}
+
+
+def cell(text, level=None):
+    if level is None or is_missing(text):
+        return number(text)
+    return 1.0 if text == level else 0.0
+
+
+def transformed(model, row):
+    kind, idf = (model.get("transform", {}).get(key) for key in ("kind", "idf"))
+    if kind == "log1p":
+        return [single(math.log1p(v)) for v in row]
+    if kind == "binary":
+        return [1.0 if v > 0 else 0.0 for v in row]
+    if kind == "tfidf":
+        row = [v * w for v, w in zip(row, idf, strict=True)]
+        length = math.sqrt(sum(v * v for v in row))
+        return [single(v / length) if v else 0.0 for v in row]
+    return row
+
+
 def table_rows(model, path):
-    """Rows of the model's raw columns, in its order and filled."""
+    """Rows of the model's raw columns: in its order, with columns for levels and indicators, filled and transformed."""
+    indicators = model.get("indicators", [])
+    width = model["columns"] - len(indicators)
     if str(path).endswith(".svm"):
-        width = model["columns"]
-        return [[row.get(j, 0.0) for j in range(width)] for row in read_svmlight(path)]
-    names, rows = read_csv(path)
-    order = range(model["columns"])
-    if names and model["column_names"]:
-        order = [names.index(name) for name in model["column_names"]]
-    return [[fill(model, j, row[at]) for j, at in enumerate(order)] for row in rows]
+        rows = [[row.get(j, 0.0) for j in range(width)] for row in read_svmlight(path)]
+    else:
+        names, texts = read_csv(path)
+        sources = [(j,) for j in range(width)]
+        if names and model["column_names"]:
+            levels = level_columns(model)
+            sources = [levels.get(j, (model["column_names"][j],)) for j in range(width)]
+            sources = [(names.index(name), *level) for name, *level in sources]
+        rows = [[cell(row[at], *level) for at, *level in sources] for row in texts]
+    rows = [row + [float(math.isnan(row[j])) for j in indicators] for row in rows]
+    return [transformed(model, [fill(model, j, v) for j, v in enumerate(row)]) for row in rows]
 
 
 # ---- linear models ----
@@ -225,26 +118,60 @@ def stage_weights(model, stage):
     return weights, bias
 
 
-def linear_scores(model, path, stage=None):
-    bias, result = model["bias"], []
+def current_weights(model):
     weights = {}
     for feature in model["features"]:
         rows = feature["weights"]
         for n, row in enumerate(rows if isinstance(rows[0], list) else [rows]):
             weights[feature["first_column"] + n] = row
-    if stage is not None:
-        weights, bias = stage_weights(model, stage)
+    return weights, model["bias"]
+
+
+def designs(model, path):
+    """{design column: value} of each row."""
+    templates = [feature["formula"]["op"] == "template_maximum" for feature in model["features"]]
+    exact = all(templates) and not model["scaling"]["factor"]
     for raw in table_rows(model, path):
         formulas = Formulas(model["shared"], [scaled(model, j, v) for j, v in enumerate(raw)])
-        sums = [[b] for b in bias]
+        design = {}
         for feature in model["features"]:
-            values = formulas.value(feature["formula"])
-            if feature["formula"]["op"] != "template_maximum":
-                values = [single(v) for v in values]
-            for n, value in enumerate(values):
-                for c, w in enumerate(weights.get(feature["first_column"] + n, [])):
-                    sums[c].append(value * w)
-        result.append([math.fsum(terms) for terms in sums])
+            for n, value in enumerate(formulas.value(feature["formula"])):
+                design[feature["first_column"] + n] = value if exact else single(value)
+        yield design
+
+
+def weighted_sums(design, weights, bias):
+    sums = [[b] for b in bias]
+    for column, row in weights.items():
+        for c, w in enumerate(row):
+            sums[c].append(design[column] * w)
+    return [math.fsum(terms) for terms in sums]
+
+
+def linear_scores(model, path, stage=None):
+    weights, bias = current_weights(model) if stage is None else stage_weights(model, stage)
+    return [weighted_sums(design, weights, bias) for design in designs(model, path)]
+
+
+def margin(model, row):
+    if model["outputs"] == "tasks":
+        return min(map(abs, row))
+    second, first = sorted(row)[-2:]
+    return first - second
+
+
+def early_scores(model, path):
+    """The scores of the first checkpoint whose margin is above its threshold, else the model's."""
+    result, (weights, bias) = [], current_weights(model)
+    for design in designs(model, path):
+        for point in model["early"]["checkpoints"]:
+            row = weighted_sums(design, dict(zip(point["columns"], point["weights"], strict=True)),
+                                point["bias"] or [0.0] * len(bias))
+            if margin(model, row) > point["threshold"]:
+                break
+        else:
+            row = weighted_sums(design, weights, bias)
+        result.append(row)
     return result
 
 
@@ -383,7 +310,9 @@ def kernel_score(model, x, r, mean, of):
 
 # ---- answers ----
 
-def scores(model, path):
+def scores(model, path, early=False):
+    if early:
+        return early_scores(model, path)
     return sharing_scores(model, path) if model["kind"] == "sharing" else linear_scores(model, path)
 
 

@@ -39,7 +39,7 @@ TEST(Memory, a_large_grid_asks_first) {
 }
 
 TEST(Memory, a_limit_holds_for_every_allocation) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer maps terabytes";
 #endif
   EXPECT_EQ(in_a_child([] {

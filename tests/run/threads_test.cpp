@@ -57,7 +57,7 @@ TEST(ThreadPool, work_ends_once_when_the_monitor_that_is_watched_is_cancelled) {
 }
 
 TEST(ThreadPool, where_threads_are_refused_it_works_with_those_it_got) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer itself needs more address space than the limit of this test";
 #endif
   const pid_t child = ::fork();

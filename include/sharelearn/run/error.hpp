@@ -34,15 +34,16 @@ class OptionError : public InputError {
         problem_(std::move(problem)),
         entry_(entry) {}
   /// The option's value does not fit the data: "`folds` 90: asks for more folds than rows".
-  static OptionError of_value(std::string option, const std::string& value, const std::string& problem) {
+  static OptionError of_value(const std::string& option, const std::string& value,
+                              const std::string& problem) {
     return {option, value + ": " + problem, "`" + option + "` " + value + ": " + problem};
   }
   /// The option has no effect unless `what` holds.
-  static OptionError needing(std::string option, const std::string& what) {
-    return unmet(std::move(option), "needs " + what);
+  static OptionError needing(const std::string& option, const std::string& what) {
+    return unmet(option, "needs " + what);
   }
   /// The option does not meet a requirement: "needs `pool` stumps", "cannot be combined with `lambda`".
-  static OptionError unmet(std::string option, const std::string& requirement) {
+  static OptionError unmet(const std::string& option, const std::string& requirement) {
     return {option, requirement, "`" + option + "` " + requirement};
   }
   const std::string& option() const { return option_; }

@@ -44,7 +44,7 @@ class ClassSets {
   /// Tells of the next class; classes are numbered in this order.
   void add_class(std::string_view name);
   /// A new group of classes seen already (learned sharing).
-  void add_group(std::string name, std::vector<std::uint32_t> members);
+  void add_group(std::string name, const std::vector<std::uint32_t>& members);
   /// Puts a class into a group (learned sharing).
   void join(Index group, std::uint32_t cls);
   /// Takes a class out of a group (learned sharing).
