@@ -181,6 +181,17 @@ void DataOptions::declare(CLI::App& app, bool with_missing) {
       ->type_name("SIZE");
 }
 
+void DataOptions::declare_groups(CLI::App& app) {
+  app.add_option("--group-column", read.group_column,
+                 "CSV: column with the group of each row, such as a person or a device, by name or number: "
+                 "rows of a group are never split between learning and judging")
+      ->group(kDataSection);
+  app.add_option("--fold-column", read.fold_column,
+                 "CSV: column with the fold of each row in a cross-validation over these folds, by name or "
+                 "number")
+      ->group(kDataSection);
+}
+
 ReadOptions DataOptions::resolved() const {
   ReadOptions options = read;
   options.format = kFormats.at(format);

@@ -62,6 +62,8 @@ struct DataOptions {
 
   /// `missing`: with the option of that name, which fit has in its own table.
   void declare(CLI::App& app, bool missing = true);
+  /// What only learning uses: which rows belong together.
+  void declare_groups(CLI::App& app);
   /// `read` with format and missing filled in.
   ReadOptions resolved() const;
 };

@@ -2,8 +2,10 @@
 #include <fmt/core.h>
 
 #include "command.hpp"
+#include "option_fields.hpp"
 #include "sharelearn/analysis/bounds.hpp"
 #include "sharelearn/model/linear_model.hpp"
+#include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/json_text.hpp"
 
@@ -17,6 +19,11 @@ class DescribeCommand : public Command {
   void declare(CLI::App& app) override {
     app.add_option("MODEL", model_, "Model file written by fit or transfer")->required();
     point_.declare(app, "Show");
+    app.add_option(
+           "--vocabulary", vocabulary_,
+           "Names of the columns of a model whose data had none, one per line (the text before a tab)")
+        ->type_name(kFile)
+        ->group(kDataSection);
     auto* json =
         app.add_flag("--json", json_, "Print the whole model as JSON: everything that a prediction needs");
     app.add_flag("--stages", stages_,
@@ -34,6 +41,7 @@ class DescribeCommand : public Command {
     const ModelPtr model = load_model(model_);
     point_.choose(*model);
     if (point_.chosen()) forget_training(*model);
+    if (!vocabulary_.empty()) name_features(*model);
     if (json_) {
       nlohmann::json all = model->to_json(stages_);
       all.update(model->metadata);
@@ -52,11 +60,28 @@ class DescribeCommand : public Command {
 
  private:
   void print_bounds(const Model& model) const;
-  std::string model_;
+  void name_features(Model& model) const;
+  std::string model_, vocabulary_;
   PathPoint point_;
   bool bounds_ = false, json_ = false, stages_ = false;
   double delta_ = 0.05;
 };
+
+void DescribeCommand::name_features(Model& model) const {
+  const auto* sharing = dynamic_cast<const SharingModel*>(&model);
+  if (sharing != nullptr && (sharing->features.by_name() || sharing->features.hash_bits() > 0))
+    throw InputError(
+        fmt::format("{}: its features are known by name or hash: leave {} out", model_, vocabulary_));
+  Dataset none;  // with the columns of the model, but without rows
+  none.source = model_;
+  none.column_names = model.preprocessing.names;
+  SparseMatrix x;
+  x.cols = sharing != nullptr ? sharing->feature_count - (sharing->features.bias() ? 1 : 0) : model.columns();
+  x.start.assign(static_cast<std::size_t>(x.cols) + 1, 0);
+  none.x = std::move(x);
+  name_columns(none, read_text(vocabulary_), vocabulary_);
+  model.preprocessing.names = none.column_names;
+}
 
 /// Theorems 1 and 2 of [ShareBoost11] with the model's own figures; W* of Theorem 2 is the model's W.
 void DescribeCommand::print_bounds(const Model& model) const {

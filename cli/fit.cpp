@@ -24,11 +24,6 @@ void widen(Dataset& data, Index columns) {
   x.cols = columns;
 }
 
-/// The name of a file without its folder.
-std::string name_of_data(const std::string& path) {
-  return path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
-}
-
 /// A method of the library: its options by their table.
 struct LibraryMethod : FitFiles {
   std::unique_ptr<sharelearn::Method> method;
@@ -63,6 +58,7 @@ void LibraryMethod::declare(CLI::App& parent) {
   file("--report", report, "Write a report to this file (JSON)");
   file("--plot", plot, "Draw the errors, round by round, into this file (SVG)");
   data.declare(*app, false);
+  data.declare_groups(*app);
   app->add_option("--vocabulary", vocabulary,
                   "Names of the columns of data that has none, one per line (the text before a tab), such as "
                   "the words that sparse columns count")
@@ -85,7 +81,11 @@ Fitted LibraryMethod::learn(const Dataset& train_rows, const std::optional<Datas
 
 int LibraryMethod::run() {
   if (online && online->chosen()) return online->run(*this, table);
-  table.check();
+  if (data.read.fold_column.empty()) {
+    table.check();
+  } else {
+    table.check_values();  // the column says how many `folds` there are, on which other options depend
+  }
   const std::string checkpoint = checkpoint_path();
   check_files(files.inputs(), checkpoint);
   read_files(table, files);
@@ -128,6 +128,10 @@ class FitCommand : public Command {
 };
 
 }  // namespace
+
+std::string name_of_data(const std::string& path) {
+  return path == "-" ? "standard input" : std::filesystem::path(path).filename().string();
+}
 
 void FitFiles::check_files(std::vector<NamedPath> inputs, const std::string& checkpoint) const {
   inputs.insert(inputs.begin(), {{"TRAIN", train},

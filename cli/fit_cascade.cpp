@@ -142,6 +142,8 @@ int OnlineCascadeFront::run(const FitFiles& files, const FieldTable& batch) {
     same->set(field.get());
   }
   table_.check();
+  if (!files.data.read.group_column.empty() || !files.data.read.fold_column.empty())
+    throw InputError("--online cannot be combined with --group-column or --fold-column: it chooses nothing");
   files.check_files();
   if (stream_) return run_stream(files);
   ThreadPool threads(files.data.threads);

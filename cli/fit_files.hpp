@@ -20,6 +20,9 @@ struct FitRows {
   std::optional<Dataset> test;
 };
 
+/// The name of a file without its folder, for the title of a plot.
+std::string name_of_data(const std::string& path);
+
 /// What every method reads and writes.
 struct FitFiles {
   std::string train, test, model, report, plot, vocabulary;

@@ -6,6 +6,7 @@
 #include "fit_files.hpp"
 #include "help.hpp"
 #include "option_fields.hpp"
+#include "sharelearn/fit/plot.hpp"
 #include "sharelearn/fit/sharing.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -38,7 +39,7 @@ class SharingCommand : public Command {
   OptionFiles files_;
   StreamOptions stream_;
   const CLI::Option* skip_option_ = nullptr;
-  std::string train_, test_, model_, report_, from_, competitor_;
+  std::string train_, test_, model_, report_, plot_, from_, competitor_;
   DataOptions data_;
   std::uint64_t seed_ = 1;
   bool load_ = false, quiet_ = false;
@@ -52,6 +53,7 @@ void SharingCommand::declare(CLI::App& app) {
   file("-o,--output", model_, "Write the model to this file");
   file("--test", test_, "Data to report the test error on after learning");
   file("--report", report_, "Write a report to this file (JSON)");
+  file("--plot", plot_, "Draw the share of mistakes along the stream into this file (SVG)");
   file("--from", from_, "Continue learning from this model");
   file(
       "--competitor", competitor_,
@@ -101,14 +103,14 @@ void SharingCommand::check() const {
         "sharing has no --weight-column: all examples count the same; --ignore-columns leaves the column "
         "out");
   }
-  if (stream_.follow && (model_ == "-" || report_ == "-"))
+  if (stream_.follow && (model_ == "-" || report_ == "-" || plot_ == "-"))
     throw InputError(
-        "--follow prints its predictions on standard output: give file names to -o and --report");
+        "--follow prints its predictions on standard output: give file names to -o, --report and --plot");
   if (stream_.every > 0 && stream_.checkpoint.empty()) throw InputError("--every needs --checkpoint FILE");
   if (skip_option_->count() > 0 && stream_.checkpoint.empty())
     throw InputError("--skip needs --checkpoint FILE");
   const std::string hypotheses = options_.hypotheses.value_or("hybrid");
-  check_paths({{"-o", model_}, {"--report", report_}},
+  check_paths({{"-o", model_}, {"--report", report_}, {"--plot", plot_}},
               {{"TRAIN", train_},
                {"--test", test_},
                {"--labels", data_.read.labels_file},
@@ -228,6 +230,7 @@ int SharingCommand::run() {
   const Fitted fitted = online.finish(test ? &*test : nullptr, threads);
   if (!model_.empty()) save_model(*fitted.model, model_);
   write_report(report_, to_json(fitted.report));
+  if (!plot_.empty()) write_file(plot_, to_svg(plot_of(fitted.report, name_of_data(train_))));
   for (const std::string& warning : fitted.report.warnings) {
     say(render_options(warning, [&](std::string_view option) {
       return option == "competitor" ? competitor_ : fmt::format("--{}", option);

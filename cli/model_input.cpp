@@ -75,6 +75,10 @@ Dataset read_matching(const Dataset& known, const std::string& path, ReadOptions
   options.column_names = known.column_names;
   options.categories = known.categories;
   options.label_place = known.label_place;
+  if (!known.column_names.empty()) {  // columns with other names are left out
+    options.group_column.clear();
+    options.fold_column.clear();
+  }
   return read_dataset(path, options, threads);
 }
 

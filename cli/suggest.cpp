@@ -29,7 +29,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     return *std::find_if(candidates.begin(), candidates.end(), begins_so);
   }
   std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < least) {

@@ -54,10 +54,12 @@ class ShareBoostClassifier(BoostingClassifier):
         Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
         number from 0 to 100. It cannot be combined with validation_fraction.
     choose : str, default='one-standard-error'
-        least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
-        error is within one standard error of it. One of least, one-standard-error. It needs folds.
+        least: the number with the lowest error over the folds, or on the validation rows; one-standard-error:
+        the smallest number whose error is within one standard error of it. One of least, one-standard-error.
+        It needs folds or validation_fraction.
     validation_fraction : float, default=0.0
-        Fraction of the training rows set aside to decide when to stop. A number from 0 to 0.9.
+        Fraction of the training rows set aside to decide when to stop, and how many features to use. A number
+        from 0 to 0.9.
     patience : int, default=20
         Stop after this many features without a lower validation error. A number above 0. It needs
         validation_fraction.
@@ -304,10 +306,12 @@ class ShareBoostRegressor(Regressor):
         Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
         number from 0 to 100. It cannot be combined with validation_fraction.
     choose : str, default='one-standard-error'
-        least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
-        error is within one standard error of it. One of least, one-standard-error. It needs folds.
+        least: the number with the lowest error over the folds, or on the validation rows; one-standard-error:
+        the smallest number whose error is within one standard error of it. One of least, one-standard-error.
+        It needs folds or validation_fraction.
     validation_fraction : float, default=0.0
-        Fraction of the training rows set aside to decide when to stop. A number from 0 to 0.9.
+        Fraction of the training rows set aside to decide when to stop, and how many features to use. A number
+        from 0 to 0.9.
     patience : int, default=20
         Stop after this many features without a lower validation error. A number above 0. It needs
         validation_fraction.
@@ -550,10 +554,12 @@ class ShareBoostSelector(Selector):
         Choose the number of features by cross-validation over this many folds; 0: no cross-validation. A
         number from 0 to 100. It cannot be combined with validation_fraction.
     choose : str, default='one-standard-error'
-        least: the number with the lowest error over the folds; one-standard-error: the smallest number whose
-        error is within one standard error of it. One of least, one-standard-error. It needs folds.
+        least: the number with the lowest error over the folds, or on the validation rows; one-standard-error:
+        the smallest number whose error is within one standard error of it. One of least, one-standard-error.
+        It needs folds or validation_fraction.
     validation_fraction : float, default=0.0
-        Fraction of the training rows set aside to decide when to stop. A number from 0 to 0.9.
+        Fraction of the training rows set aside to decide when to stop, and how many features to use. A number
+        from 0 to 0.9.
     patience : int, default=20
         Stop after this many features without a lower validation error. A number above 0. It needs
         validation_fraction.

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <tuple>
 
 #include "data/csv_columns.hpp"
 #include "data/labels.hpp"
@@ -92,9 +93,9 @@ class ColumnFinder {
 void give_role(Layout& layout, Index column, Role role, const ByteSource& source) {
   Role& place = layout.roles[static_cast<std::size_t>(column)];
   if (place != Role::feature) {
-    throw InputError(
-        fmt::format("{}: {} is asked for twice (label, weight, task and ignored columns must differ)",
-                    source.name(), layout.column_text(column)));
+    throw InputError(fmt::format(
+        "{}: {} is asked for twice (label, weight, task, group, fold and ignored columns must differ)",
+        source.name(), layout.column_text(column)));
   }
   place = role;
 }
@@ -143,6 +144,10 @@ bool assign_given_roles(Layout& layout, const std::vector<Field>& first, const R
   }
   if (!options.task_column.empty()) {
     give_role(layout, finder.find(options.task_column, "task", named), Role::task, source);
+  }
+  for (const auto& [column, what, role] : {std::tuple(&options.group_column, "group", Role::group),
+                                           std::tuple(&options.fold_column, "fold", Role::fold)}) {
+    if (!column->empty()) give_role(layout, finder.find(*column, what, named), role, source);
   }
   if (!options.label_column.empty() && options.label_column != "none") {
     give_role(layout, finder.find(options.label_column, "label", named), Role::label, source);

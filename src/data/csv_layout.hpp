@@ -10,7 +10,7 @@
 
 namespace sharelearn::csv {
 
-enum class Role : std::uint8_t { feature, category, label, weight, task, ignored };
+enum class Role : std::uint8_t { feature, category, label, weight, task, group, fold, ignored };
 
 struct Layout {
   char separator = ',';  ///< ' ' stands for any run of blanks

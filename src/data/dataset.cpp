@@ -331,6 +331,8 @@ Dataset select_rows(const Dataset& data, std::span<const Index> rows) {
   result.column_names = data.column_names;
   result.label = select_labels(data.label, rows);
   result.task = select_labels(data.task, rows);
+  result.group = select_labels(data.group, rows);
+  result.fold = select_labels(data.fold, rows);
   result.source = data.source;
   result.image_width = data.image_width;
   result.categories = data.categories;

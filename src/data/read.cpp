@@ -88,6 +88,8 @@ struct Unused {
   const char* why;
 };
 
+constexpr const char* kOnlyCsv = "only CSV has such columns";
+
 constexpr std::array kUnused{
     Unused{Format::svmlight, "svmlight", "`labels`", &ReadOptions::labels_file,
            "its labels are the first word of each line"},
@@ -106,6 +108,12 @@ constexpr std::array kUnused{
     Unused{Format::npy, "NPY", "`weight-column`", &ReadOptions::weight_column,
            "row weights are an array 'weight' of NPZ"},
     Unused{Format::npy, "NPY", "`task-column`", &ReadOptions::task_column, "it has no tasks"},
+    Unused{Format::svmlight, "svmlight", "`group-column`", &ReadOptions::group_column, kOnlyCsv},
+    Unused{Format::idx, "IDX", "`group-column`", &ReadOptions::group_column, kOnlyCsv},
+    Unused{Format::npy, "NPY", "`group-column`", &ReadOptions::group_column, kOnlyCsv},
+    Unused{Format::svmlight, "svmlight", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
+    Unused{Format::idx, "IDX", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
+    Unused{Format::npy, "NPY", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
 };
 
 }  // namespace

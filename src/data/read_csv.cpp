@@ -30,7 +30,7 @@ constexpr const char* kHowToNameColumns =
 /// The content of a chunk.
 struct Part {
   std::span<float> values;  ///< row after row
-  LabelCollector label, task;
+  LabelCollector label, task, group, fold;
   std::vector<LabelCollector> categories;
   std::vector<double> weight;
   Index rows = 0;
@@ -174,6 +174,12 @@ class ChunkParser {
       case Role::task:
         part_.task.add(read_plain(p, column));
         break;
+      case Role::group:
+        part_.group.add(present(read_plain(p, column), column));
+        break;
+      case Role::fold:
+        part_.fold.add(present(read_plain(p, column), column));
+        break;
       case Role::weight:
         add_weight(read(p, column), column);
         break;
@@ -181,6 +187,15 @@ class ChunkParser {
         read(p, column);
     }
     return p;
+  }
+
+  /// The text, which may not be missing.
+  std::string_view present(std::string_view text, Index column) {
+    if (is_missing_text(text)) {
+      fail(field_begin_,
+           fmt::format("expected a name or number in {}, found '{}'", layout_.column_text(column), text));
+    }
+    return text;
   }
 
   void add_label(std::string_view text, Index column) {
@@ -297,7 +312,7 @@ namespace {
 
 /// Everything but the numbers.
 struct Collected {
-  LabelCollector label, task;
+  LabelCollector label, task, group, fold;
   std::vector<LabelCollector> categories;
   Index rows = 0;
   bool has_missing = false;
@@ -309,6 +324,8 @@ Collected collect(const std::vector<Part>& parts, std::size_t categories, std::v
   for (const Part& part : parts) {
     all.label.append(part.label);
     all.task.append(part.task);
+    all.group.append(part.group);
+    all.fold.append(part.fold);
     for (std::size_t c = 0; c < part.categories.size(); ++c) all.categories[c].append(part.categories[c]);
     weight.insert(weight.end(), part.weight.begin(), part.weight.end());
     all.rows += part.rows;
@@ -368,6 +385,8 @@ Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPoo
     if (all.has_missing) fill_missing(data.x.owned_dense(), options.missing, threads);
     data.label = all.label.take();
     data.task = all.task.take();
+    data.group = all.group.take();
+    data.fold = all.fold.take();
     data.label_place = label_place_of(layout);
     return data;
   } catch (const TextFault& fault) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "data/row_copies.hpp"
+#include "fit/splits.hpp"
 #include "sharelearn/run/checkpoint.hpp"
 
 namespace sharelearn {
@@ -39,8 +40,9 @@ bool can_learn(const Dataset& train, const Split& split) {
 }
 
 HeldOut score_folds(const Dataset& train, Index rows, const Context& context, const ScoreHeldOut& score) {
-  const std::vector<Split> folds = hashed_folds(train.x, kFolds, context.seed);
-  const Index used = std::clamp<Index>((kEnoughRows * kFolds + rows - 1) / rows, 1, kFolds);
+  const std::vector<Split> folds = side_folds(train, kFolds, context.seed);
+  const Index used = std::min<Index>(std::clamp<Index>((kEnoughRows * kFolds + rows - 1) / rows, 1, kFolds),
+                                     std::ssize(folds));
   HeldOut held_out;
   for (Index f = 0; f < used && !context.cancelled(); ++f) {
     const Split& split = folds[static_cast<std::size_t>(f)];

@@ -7,6 +7,7 @@
 
 #include "fit/calibration.hpp"
 #include "fit/cascade_common.hpp"
+#include "fit/splits.hpp"
 #include "learn/output_tree.hpp"
 #include "pool/fourier.hpp"
 #include "run/usage.hpp"
@@ -104,12 +105,23 @@ class JointProblem {
   std::optional<MultiOutputData> test_;
 };
 
+/// By the folds or groups of the rows that `data` was made of, if they have any.
+PhiSearch search_by_folds(const MultiOutputData& data, const Dataset& rows, const CascadeOptions& options,
+                          const PhiGrid& grid, Index folds, const Context& context) {
+  if (rows.group.empty() && rows.fold.empty())
+    return cross_validate_phi(data, options, grid, static_cast<int>(folds), context);
+  Dataset source = data.order.empty() ? rows : select_rows(rows, data.order);
+  source.weight = data.error_weights();
+  return cross_validate_phi(data, options, grid, folds_for(source, strata(data), folds, context.seed),
+                            context);
+}
+
 /// The phi that cross-validation chooses; `name` is its name in the report.
-std::vector<double> choose_phi(const MultiOutputData& data, const CascadeOptions& options,
-                               const PhiGrid& grid, Index folds, const std::string& name,
-                               const Context& context, FitReport& report) {
+std::vector<double> choose_phi(const MultiOutputData& data, const Dataset& rows,
+                               const CascadeOptions& options, const PhiGrid& grid, Index folds,
+                               const std::string& name, const Context& context, FitReport& report) {
   check_folds(folds, data.rows());
-  const PhiSearch search = cross_validate_phi(data, options, grid, static_cast<int>(folds), context);
+  const PhiSearch search = search_by_folds(data, rows, options, grid, folds, context);
   report.cross_validation = nlohmann::json::array();
   for (const PhiTrial& trial : search.trials) {
     const nlohmann::json phi = name == "phi" ? nlohmann::json(trial.phi) : nlohmann::json(trial.phi[0]);
@@ -154,7 +166,8 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   FitReport report;
   if (!o.phi) {
     const PhiGrid grid{.scales = *o.phi_scales};
-    options.phi = choose_phi(problem.train(), options, grid, *o.folds, "phi", data.context, report);
+    options.phi =
+        choose_phi(problem.train(), *data.train, options, grid, *o.folds, "phi", data.context, report);
   }
   options = complete(std::move(options));
   o.levels = options.levels;
@@ -181,7 +194,8 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
   options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
   FitReport report;
   if (!o.lambda) {
-    o.lambda = choose_phi(problem.train(), options, {}, *o.folds, "lambda", data.context, report)[0];
+    o.lambda =
+        choose_phi(problem.train(), *data.train, options, {}, *o.folds, "lambda", data.context, report)[0];
   }
   options.phi = {*o.lambda};
   report.end.lambda = *o.lambda;
@@ -196,7 +210,7 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
     if (!o.common.scale) o.common.scale = "minmax";
     if (!o.common.tolerance) o.common.tolerance = kTolerance;
-    if (!options.loss) refuse_numbers(*prepared.train, o.name);
+    if (!options.loss) require_classes_by_default(*prepared.train, *o.loss);
     return learn(o, prepared, after_round);
   });
 }

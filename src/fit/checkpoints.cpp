@@ -57,6 +57,8 @@ void add(Identity& run, const Dataset& data) {
   run.add(data.column_names);
   add(run, data.label);
   add(run, data.task);
+  if (!data.group.empty()) add(run, data.group);
+  if (!data.fold.empty()) add(run, data.fold);
   run.add(std::span<const double>(data.weight));
 }
 

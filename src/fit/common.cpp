@@ -11,6 +11,7 @@
 #include "fit/baseline.hpp"
 #include "fit/checkpoints.hpp"
 #include "fit/class_weights.hpp"
+#include "fit/splits.hpp"
 #include "run/serial_sum.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
@@ -253,6 +254,7 @@ void settle_cancelled(FitReport& report) {
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn) {
   const auto start = std::chrono::steady_clock::now();
+  take_folds(data.train, table);
   table.check();
   table.fill();
   take_image_width(data, table);

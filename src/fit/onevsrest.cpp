@@ -8,6 +8,7 @@
 #include "fit/calibration.hpp"
 #include "fit/common.hpp"
 #include "fit/path_evaluator.hpp"
+#include "fit/splits.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/fit/shareboost.hpp"
@@ -105,9 +106,7 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   const auto model = model_of(run, *data.train);
   if (*o.folds > 0) {
     check_folds(*o.folds, data.train->rows());
-    const std::vector<Split> splits =
-        stratified_folds(classes.of_row, static_cast<int>(*o.folds), context.seed, data.train->weight,
-                         row_hashes(data.train->x, context.seed));
+    const std::vector<Split> splits = folds_for(*data.train, classes.of_row, *o.folds, context.seed);
     const auto measure = [&](const Split& split, const std::string&) {
       const Dataset part = select_rows(*data.train, split.train);
       const Run fold(o, part, classes.names, context);

@@ -144,10 +144,9 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
 }
 
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
-                             int folds, const Context& context) {
+                             std::span<const Split> folds, const Context& context) {
   std::vector<HeldOutPair> pairs;
-  for (const Split& split : stratified_folds(strata(data), folds, context.seed, data.error_weights(),
-                                             row_hashes(data.x, context.seed))) {
+  for (const Split& split : folds) {
     pairs.push_back({select_rows(data, split.train), select_rows(data, split.test)});
     const std::vector<double>& weights = pairs.back().train.weights;
     if (std::none_of(weights.begin(), weights.end(), [](double w) { return w > 0; })) {
@@ -157,6 +156,13 @@ PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& 
     }
   }
   return search_phi(pairs, options, grid, context);
+}
+
+PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
+                             int folds, const Context& context) {
+  const std::vector<Split> splits = stratified_folds(strata(data), folds, context.seed, data.error_weights(),
+                                                     row_hashes(data.x, context.seed));
+  return cross_validate_phi(data, options, grid, splits, context);
 }
 
 }  // namespace sharelearn

@@ -47,16 +47,24 @@ void add_cross_validation(Plot& plot, const FitReport& report, bool by_features)
   plot.series.push_back(std::move(series));
 }
 
-/// The error of a model without features, over the width of the plot.
-void add_baseline(Plot& plot, const FitReport& report) {
-  if (!report.extra.contains("baseline_error") || plot.series.empty()) return;
+/// The share of mistakes so far along a stream.
+void add_mistakes(Plot& plot, const nlohmann::json& curve) {
+  Series series{"mistakes so far"};
+  for (const nlohmann::json& point : curve) {
+    series.x.push_back(point[0].get<double>());
+    series.y.push_back(point[1].get<double>() / std::max(point[0].get<double>(), 1.0));
+  }
+  if (!series.x.empty()) plot.series.push_back(std::move(series));
+}
+
+/// A dashed line over the width of the plot.
+void add_level(Plot& plot, const char* name, double error) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (const Series& series : plot.series) {
     low = std::min(low, std::ranges::min(series.x));
     high = std::max(high, std::ranges::max(series.x));
   }
-  const double error = report.extra["baseline_error"].get<double>();
-  plot.series.push_back({.name = "no features", .x = {low, high}, .y = {error, error}, .dashed = true});
+  plot.series.push_back({.name = name, .x = {low, high}, .y = {error, error}, .dashed = true});
 }
 
 bool spans_much(const Plot& plot) {
@@ -71,6 +79,17 @@ bool spans_much(const Plot& plot) {
   return high > kLogarithmicFrom * low;
 }
 
+/// What was learned along a stream.
+Plot plot_of_stream(Plot plot, const FitReport& report) {
+  plot.x_label = "examples";
+  plot.y_label = "share of mistakes";
+  add_mistakes(plot, report.extra["curve"]);
+  if (plot.series.empty()) return plot;
+  if (report.end.test_error) add_level(plot, "test", *report.end.test_error);
+  plot.log_y = spans_much(plot);
+  return plot;
+}
+
 }  // namespace
 
 Plot plot_of(const FitReport& report, const std::string& data) {
@@ -78,13 +97,15 @@ Plot plot_of(const FitReport& report, const std::string& data) {
       std::ranges::all_of(report.rounds, [](const Round& round) { return round.features_used.has_value(); });
   Plot plot;
   plot.title = report.method + (data.empty() ? "" : " on " + data);
+  if (report.extra.contains("curve")) return plot_of_stream(std::move(plot), report);
   plot.x_label = by_features ? "features" : "round";
   plot.y_label = "error";
   add_errors(plot, report, by_features, "train", &Round::train_error);
   add_errors(plot, report, by_features, "validation", &Round::validation_error);
   add_errors(plot, report, by_features, "test", &Round::test_error);
   add_cross_validation(plot, report, by_features);
-  add_baseline(plot, report);
+  if (report.extra.contains("baseline_error") && !plot.series.empty())
+    add_level(plot, "no features", report.extra["baseline_error"].get<double>());
   plot.log_y = spans_much(plot);
   const bool chosen =
       !report.cross_validation.is_null() || std::ranges::any_of(report.rounds, [](const Round& round) {

@@ -10,6 +10,7 @@
 #include "fit/sharing_options.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/fit/learning_curve.hpp"
+#include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/transform/missing.hpp"
 
@@ -98,6 +99,9 @@ nlohmann::json to_json(const MistakeBound& bound) {
           {"idle_hypotheses", bound.idle}};
 }
 
+/// So many classes show whether the labels are numbers to be predicted.
+constexpr Index kJudgedClasses = 21;
+
 /// Of the examples that the model has learned with the same competitor.
 BoundSums sums_so_far(const SharingModel& model, const Competitor& competitor) {
   if (model.examples == 0) return {};
@@ -138,6 +142,8 @@ SharingTrial OnlineSharing::State::trial(const ExampleView& x, const std::string
   const Index actual = model().find_class(label);
   if (meter) meter->observe(model(), x, actual);
   const SharingTrial result = learner.learn(x, actual, label);
+  if (actual < 0 && model().class_count() == kJudgedClasses)
+    refuse_numbers(model().classes, SharingFit::name);
   curve.add(model().examples, model().mistakes, model().class_count());
   return result;
 }

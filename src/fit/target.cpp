@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data/labels.hpp"
+#include "fit/splits.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
@@ -146,9 +147,9 @@ constexpr Index kFewRows = 10;
 struct NumberLabels {
   bool all_numbers = true, fraction = false;
 };
-NumberLabels number_labels(const Dataset& data) {
+NumberLabels number_labels(const std::vector<std::string>& names) {
   NumberLabels result;
-  for (const std::string& name : data.label.names) {
+  for (const std::string& name : names) {
     const std::optional<double> number = as_number(name);
     if (!number) return {false, false};
     result.fraction = result.fraction || *number != std::floor(*number);
@@ -158,26 +159,35 @@ NumberLabels number_labels(const Dataset& data) {
 
 }  // namespace
 
-void require_classes_by_default(const Dataset& data) {
-  const NumberLabels labels = number_labels(data);
+void require_classes_by_default(const Dataset& data, std::string_view loss) {
+  const NumberLabels labels = number_labels(data.label.names);
   const Index distinct = std::ssize(data.label.names);
   if (!labels.all_numbers) return;
   if (!labels.fraction && (distinct <= kManyClasses || distinct * kFewRows <= data.rows())) return;
-  throw OptionError(
-      "loss",
-      fmt::format("the labels are {} different numbers ('{}', for example): give squared or regression "
-                  "to predict numbers, or multiclass if each of them is a class",
-                  distinct, data.label.names.front()));
+  const std::string what = fmt::format("the labels are {} different numbers ('{}', for example): give",
+                                       distinct, data.label.names.front());
+  if (loss.empty()) {
+    throw OptionError("loss", what +
+                                  " squared or regression to predict numbers, or multiclass if each of "
+                                  "them is a class");
+  }
+  throw OptionError("loss", fmt::format("{} {} if each of them is a class; shareboost and gradboost predict "
+                                        "numbers",
+                                        what, loss));
 }
 
 void refuse_numbers(const Dataset& data, std::string_view method) {
-  const NumberLabels labels = number_labels(data);
-  const Index distinct = std::ssize(data.label.names);
-  if (!labels.all_numbers || !labels.fraction || distinct <= kManyClasses) return;
+  refuse_numbers(data.label.names, method, data.source);
+}
+
+void refuse_numbers(const std::vector<std::string>& names, std::string_view method,
+                    const std::string& source) {
+  const NumberLabels labels = number_labels(names);
+  if (!labels.all_numbers || !labels.fraction || std::ssize(names) <= kManyClasses) return;
   throw InputError(
-      fmt::format("{}: the labels are {} different numbers ('{}', for example), but {} learns classes; "
+      fmt::format("{}{}the labels are {} different numbers ('{}', for example), but {} learns classes; "
                   "shareboost with `loss` squared and gradboost with `loss` regression predict numbers",
-                  data.source, distinct, data.label.names.front(), method));
+                  source, source.empty() ? "" : ": ", names.size(), names.front(), method));
 }
 
 OutputKind Target::output_kind() const {
@@ -273,7 +283,7 @@ Errors errors_of(const Target& target, const Grid<double>& scores, std::span<con
 Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {
   const std::vector<std::int32_t>& labels = data.label.id;
   Split split;
-  if (!data.task.empty() && !labels.empty()) {
+  if (!data.task.empty() && !labels.empty() && data.group.empty() && data.fold.empty()) {
     split = task_holdout(data.task.id, labels, fraction, seed, data.weight);
   } else {
     std::vector<std::int32_t> strata(static_cast<std::size_t>(data.rows()), 0);
@@ -283,7 +293,7 @@ Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {
       // Strata of a regression or a multitask set would be single rows.
       if (classes.count() * 2 <= data.rows()) strata = classes.of_row;
     }
-    split = stratified_holdout(strata, fraction, seed, data.weight);
+    split = holdout_for(data, strata, fraction, seed, false);
   }
   if (split.test.empty() || split.train.empty())
     throw OptionError::of_value("holdout", fmt::format("{}", fraction),

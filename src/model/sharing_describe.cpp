@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "sharelearn/model/sharing_model.hpp"
@@ -28,6 +29,16 @@ std::string describe_options(const SharingModel& model) {
   return text + '\n';
 }
 
+/// The name of a feature, or of its column where columns have names.
+std::string shown_name(const SharingModel& model, std::uint32_t id) {
+  const std::string name = model.features.name_of(id);
+  const std::vector<std::string>& names = model.preprocessing.names;
+  if (model.features.by_name() || model.features.hash_bits() > 0) return name;
+  std::size_t column = names.size();
+  std::from_chars(name.data(), name.data() + name.size(), column);
+  return column < names.size() ? names[column] : name;
+}
+
 std::string describe_common(const SharingModel& model) {
   std::vector<std::uint32_t> order;
   for (std::size_t i = 0; i < model.weights.common.size(); ++i) {
@@ -38,8 +49,7 @@ std::string describe_common(const SharingModel& model) {
   });
   std::string text = "\nstrongest features of the hypothesis all classes share:\n";
   for (std::size_t i = 0; i < std::min(order.size(), kMostFeatures); ++i) {
-    text +=
-        fmt::format("  {:<24} {:>12.6g}\n", model.features.name_of(order[i]), model.weights.common[order[i]]);
+    text += fmt::format("  {:<24} {:>12.6g}\n", shown_name(model, order[i]), model.weights.common[order[i]]);
   }
   return order.empty() ? "" : text;
 }

@@ -46,6 +46,8 @@ struct Dataset {
   std::vector<Category> categories = {};  ///< columns of text, in the order of their columns
   LabelPlace label_place = {};
   bool zero_based = false;  ///< svmlight whose indices count from 0
+  LabelColumn group = {};   ///< rows of a group stay together in every split; empty: no groups
+  LabelColumn fold = {};    ///< the fold of each row in cross-validation; empty: not given
   Index rows() const { return x.rows(); }
   Index columns() const { return x.cols(); }
 };

@@ -20,6 +20,8 @@ struct ReadOptions {
   std::string label_column = {};
   std::string weight_column = {};                ///< CSV: name or number; empty: no weights
   std::string task_column = {};                  ///< CSV: name or number; empty: no tasks
+  std::string group_column = {};                 ///< CSV: name or number; empty: no groups
+  std::string fold_column = {};                  ///< CSV: name or number; empty: no folds
   std::vector<std::string> ignore_columns = {};  ///< CSV: names or numbers
   /// CSV: names or numbers of columns whose values are names, even where they look like numbers. Columns of
   /// text are categories without being listed here.

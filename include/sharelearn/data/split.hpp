@@ -32,6 +32,18 @@ std::vector<Split> stratified_folds(std::span<const std::int32_t> class_of_row, 
                                     std::span<const double> weights = {},
                                     std::span<const std::uint64_t> hashes = {});
 
+/// A split and folds that keep groups whole; `group_of_row` and `class_of_row` count from 0. Groups are dealt
+/// from the heaviest to the lightest, equally heavy ones in an order drawn by the seed, each to the part that
+/// is furthest behind in the group's classes. At least one group goes to `test`, if there are two. Fewer
+/// groups than folds leave folds empty.
+Split group_holdout(std::span<const std::int32_t> group_of_row, std::span<const std::int32_t> class_of_row,
+                    double fraction, std::uint64_t seed, std::span<const double> weights = {});
+std::vector<Split> group_folds(std::span<const std::int32_t> group_of_row,
+                               std::span<const std::int32_t> class_of_row, int folds, std::uint64_t seed,
+                               std::span<const double> weights = {});
+/// The splits whose test parts are the rows of each fold, numbered from 0.
+std::vector<Split> splits_by_fold(std::span<const std::int32_t> fold_of_row, int folds);
+
 /// One hash per row, of its values and the seed; the same for dense and sparse rows.
 std::vector<std::uint64_t> row_hashes(const Matrix& x, std::uint64_t seed);
 

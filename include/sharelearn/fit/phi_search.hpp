@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "sharelearn/data/split.hpp"
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/model/multi_output_metrics.hpp"
 
@@ -53,7 +54,9 @@ std::vector<double> search_scales(std::size_t levels, const std::vector<double>&
 PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
                      const Context& context);
 
-/// search_phi() over stratified folds.
+/// search_phi() over these folds, and over stratified folds.
+PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
+                             std::span<const Split> folds, const Context& context);
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,
                              int folds, const Context& context);
 

@@ -42,11 +42,16 @@ struct Target {
 Target target_of(const Dataset& data, TargetKind kind, const Target* known = nullptr);
 
 /// Throws OptionError on `loss` if the labels are numbers that were hardly meant as classes: some have a
-/// fraction, or more than 20 different ones label fewer than 10 rows each on average.
-void require_classes_by_default(const Dataset& data);
+/// fraction, or more than 20 different ones label fewer than 10 rows each on average. `loss`: that of
+/// classes, of a method that cannot predict numbers.
+void require_classes_by_default(const Dataset& data, std::string_view loss = {});
 /// For a method that learns classes and nothing else: throws InputError if the labels are more than 20
 /// different numbers, some with a fraction.
 void refuse_numbers(const Dataset& data, std::string_view method);
+/// The same for labels that come one by one, each of which is in `names`; `source` names the data, if not
+/// empty.
+void refuse_numbers(const std::vector<std::string>& names, std::string_view method,
+                    const std::string& source = {});
 
 /// Parameters of the losses, beside the target.
 struct LossOptions {
