@@ -3,6 +3,8 @@
 //
 // Batches are converted one after the other and released at once, so that a reader of a file never has more
 // than one of them in memory. Missing values become NaN.
+#include "arrow.hpp"
+
 #include <fmt/core.h>
 
 #include <cmath>
@@ -12,34 +14,6 @@
 
 #include "core.hpp"
 #include "sharelearn/run/error.hpp"
-
-// The structures of Arrow's C data and C stream interfaces, as their specification gives them.
-struct ArrowSchema {
-  const char* format;
-  const char* name;
-  const char* metadata;
-  std::int64_t flags;
-  std::int64_t n_children;
-  ArrowSchema** children;
-  ArrowSchema* dictionary;
-  void (*release)(ArrowSchema*);
-  void* private_data;
-};
-struct ArrowArray {
-  std::int64_t length, null_count, offset, n_buffers, n_children;
-  const void** buffers;
-  ArrowArray** children;
-  ArrowArray* dictionary;
-  void (*release)(ArrowArray*);
-  void* private_data;
-};
-struct ArrowArrayStream {
-  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
-  int (*get_next)(ArrowArrayStream*, ArrowArray*);
-  const char* (*get_last_error)(ArrowArrayStream*);
-  void (*release)(ArrowArrayStream*);
-  void* private_data;
-};
 
 namespace sharelearn::python {
 namespace {
@@ -74,12 +48,8 @@ void convert_numbers(const ArrowArray& from, std::int64_t first, std::int64_t co
   }
 }
 
-bool bit(const void* bits, std::int64_t at) {
-  return (static_cast<const std::uint8_t*>(bits)[at / 8] >> (at % 8) & 1) != 0;
-}
-
 void convert_flags(const ArrowArray& from, std::int64_t first, std::int64_t count, float* to) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = bit(from.buffers[1], first + i) ? 1.0F : 0.0F;
+  for (std::int64_t i = 0; i < count; ++i) to[i] = arrow_bit(from.buffers[1], first + i) ? 1.0F : 0.0F;
 }
 
 void convert_nothing(const ArrowArray&, std::int64_t, std::int64_t count, float* to) {
@@ -88,11 +58,9 @@ void convert_nothing(const ArrowArray&, std::int64_t, std::int64_t count, float*
 
 ColumnConverter converter_of(const ArrowSchema& column) {
   const std::string_view format = column.format, name = column.name == nullptr ? "" : column.name;
-  const bool is_text = format == "u" || format == "U" || format == "vu";
-  if (column.dictionary != nullptr || is_text) {
-    throw InputError(fmt::format(
-        "column '{}' holds {}: encode it as numbers (scikit-learn's OneHotEncoder), or leave it out", name,
-        is_text ? "text" : "categories"));
+  if (column.dictionary != nullptr) {
+    throw InputError(fmt::format("column '{}' holds categories of Arrow's type '{}': expected text", name,
+                                 column.dictionary->format));
   }
   if (format == "f") return convert_numbers<float>;
   if (format == "g") return convert_numbers<double>;
@@ -106,13 +74,18 @@ ColumnConverter converter_of(const ArrowSchema& column) {
   if (format == "L") return convert_numbers<std::uint64_t>;
   if (format == "b") return convert_flags;
   if (format == "n") return convert_nothing;
-  throw InputError(fmt::format("column '{}' has Arrow's type '{}': expected numbers or flags", name, format));
+  throw InputError(
+      fmt::format("column '{}' has Arrow's type '{}': expected numbers, flags or text", name, format));
 }
 
 /// The columns of a stream: their names, and how to read them.
 struct Layout {
-  std::vector<std::string> names;
+  std::vector<std::string> names;  ///< of the columns of numbers
   std::vector<ColumnConverter> converters;
+  std::vector<std::int64_t> places;  ///< of the columns of numbers among all
+  std::vector<TextColumn> texts;     ///< their values come last
+  std::vector<ArrowText> readers;
+  std::vector<std::int64_t> text_places;
 };
 
 Layout layout_of(const ArrowSchema& schema) {
@@ -121,31 +94,46 @@ Layout layout_of(const ArrowSchema& schema) {
   Layout layout;
   for (std::int64_t j = 0; j < schema.n_children; ++j) {
     const ArrowSchema& column = *schema.children[j];
-    layout.converters.push_back(converter_of(column));
-    layout.names.emplace_back(column.name == nullptr ? "" : column.name);
+    const std::string name = column.name == nullptr ? "" : column.name;
+    if (is_arrow_text(column)) {
+      layout.texts.push_back({name, std::ssize(layout.names), {}});
+      layout.readers.emplace_back(column);
+      layout.text_places.push_back(j);
+    } else {
+      layout.converters.push_back(converter_of(column));
+      layout.names.push_back(name);
+      layout.places.push_back(j);
+    }
   }
   return layout;
 }
 
-void convert_column(const ArrowArray& batch, Index j, ColumnConverter converter, float* to) {
+void convert_column(const ArrowArray& batch, std::int64_t j, ColumnConverter converter, float* to) {
   const ArrowArray& column = *batch.children[j];
   const std::int64_t first = batch.offset + column.offset;
   converter(column, first, batch.length, to);
   const void* valid = column.n_buffers > 0 ? column.buffers[0] : nullptr;
   if (column.null_count == 0 || valid == nullptr || converter == convert_nothing) return;
   for (std::int64_t i = 0; i < batch.length; ++i) {
-    if (!bit(valid, first + i)) to[i] = kMissing;
+    if (!arrow_bit(valid, first + i)) to[i] = kMissing;
   }
 }
 
-DenseMatrix converted(const ArrowArray& batch, const Layout& layout, ThreadPool& threads) {
-  const auto columns = std::ssize(layout.converters);
+/// The numbers of a batch; its texts join those of the batches before.
+DenseMatrix converted(const ArrowArray& batch, Layout& layout, ThreadPool& threads) {
+  const auto numbers = std::ssize(layout.converters), columns = numbers + std::ssize(layout.readers);
   if (batch.n_children != columns) throw InputError("a batch has other columns than the stream");
   if (batch.n_buffers > 0 && batch.buffers[0] != nullptr && batch.null_count != 0)
     throw InputError("the stream has rows that are missing as a whole");
-  DenseMatrix values(batch.length, columns);
-  threads.for_each(columns, [&](std::int64_t j, int) {
-    convert_column(batch, j, layout.converters[static_cast<std::size_t>(j)], values.column(j));
+  DenseMatrix values(batch.length, numbers);
+  threads.for_each(columns, [&](std::int64_t task, int) {
+    const auto j = static_cast<std::size_t>(task < numbers ? task : task - numbers);
+    if (task < numbers) {
+      convert_column(batch, layout.places[j], layout.converters[j], values.column(task));
+    } else {
+      const ArrowArray& column = *batch.children[layout.text_places[j]];
+      layout.readers[j].append(column, batch.offset + column.offset, batch.length);
+    }
   });
   return values;
 }
@@ -183,6 +171,8 @@ void read_stream(Data& data, ArrowArrayStream& stream, ThreadPool& threads) {
   }
   data.set.x = assembled(std::move(blocks), std::ssize(layout.names));
   data.set.column_names = std::move(layout.names);
+  for (std::size_t c = 0; c < layout.texts.size(); ++c) layout.texts[c].values = layout.readers[c].take();
+  data.texts = std::move(layout.texts);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "sharelearn/data/categories.hpp"
 #include "sharelearn/fit/fit.hpp"
 #include "sharelearn/model/model.hpp"
 
@@ -51,6 +52,7 @@ class Threads {
 struct Data {
   Dataset set;
   nb::object owner;
+  std::vector<TextColumn> texts;  ///< columns of text that are not part of the matrix yet, in order
 };
 
 /// Threads worth waking for this many numbers.
@@ -59,10 +61,12 @@ int threads_for(Index numbers, int asked);
 /// Values of a 2-D array: borrowed if they are float32 columns, else converted once.
 void take_dense(Data& data, const Array& x, int threads);
 
-/// Values and column names of an Arrow stream, given as the capsule of __arrow_c_stream__.
+/// Values and column names of an Arrow stream, given as the capsule of __arrow_c_stream__; its columns of
+/// text are put aside.
 void take_stream(Data& data, nb::handle capsule, int threads);
 
 void bind_data(nb::module_& module);
+void bind_categories(nb::class_<Data>& data);
 void bind_model(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_online(nb::module_& module);

@@ -14,6 +14,7 @@
 #include "core.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn::python {
 namespace {
@@ -116,6 +117,12 @@ bool is_finite(const Data& self, bool allow_nan, const std::optional<std::vector
   return finite;
 }
 
+void fill_zero(Data& self, int threads) {
+  Threads pool(threads_for(self.set.rows() * self.set.columns(), threads));
+  const nb::gil_scoped_release released;
+  if (has_missing(self.set.x)) fill_missing(self.set.x, {}, pool);
+}
+
 void require_rows(const Data& data, std::size_t count, const char* what) {
   if (static_cast<Index>(count) != data.set.rows())
     throw InputError(fmt::format("there are {} {} for {} rows", count, what, data.set.rows()));
@@ -201,6 +208,7 @@ void bind_data(nb::module_& module) {
           "Values and names of the columns of an Arrow stream, batch by batch.")
       .def("is_finite", is_finite, nb::arg("allow_nan"), nb::arg("columns").none(), nb::arg("threads") = 0,
            "Whether the values, or those of some columns, are finite.")
+      .def("fill_zero", fill_zero, nb::arg("threads") = 0, "Missing values become zero.")
       .def("take_sparse", take_sparse, nb::arg("rows"), nb::arg("indptr"), nb::arg("indices"),
            nb::arg("values"), "Compressed sparse columns, rows ascending.")
       .def("set_labels", set_labels, nb::arg("names"), nb::arg("ids"))
@@ -234,6 +242,7 @@ void bind_data(nb::module_& module) {
       .def_prop_ro("shape",
                    [](const Data& self) { return nb::make_tuple(self.set.rows(), self.set.columns()); })
       .def_prop_ro("is_borrowed", [](const Data& self) { return self.set.x.is_borrowed(); });
+  bind_categories(data);
   module.def(
       "canonical_label", [](const std::string& text) { return canonical_label(text); }, nb::arg("text"),
       "The form in which labels are compared: \"+1\" and \"1.0\" are \"1\".");

@@ -172,19 +172,25 @@ nb::list features(const std::shared_ptr<Model>& self) {
   return list;
 }
 
-/// Raw columns that a prediction reads.
+/// Columns of the data that a prediction reads; an indicator reads the column whose missing values it tells
+/// of.
 std::vector<Index> inputs(const std::shared_ptr<Model>& self) {
   const auto of = linear(self);
   std::set<Index> columns;
   if (of) {
     const std::vector<double> weights = of->weights();
     const std::size_t outputs = of->names.size();
+    const Index data_columns = of->preprocessing.data_columns();
     std::size_t column = 0;
     for (const FeaturePtr& feature : of->features) {
       for (std::size_t e = 0; e < static_cast<std::size_t>(feature->width()) * outputs; ++e) {
         const std::size_t at = column * outputs + e;
         if (at >= weights.size() || weights[at] == 0) continue;
-        for (const Index input : feature->inputs()) columns.insert(input);
+        for (const Index input : feature->inputs()) {
+          const auto beyond = static_cast<std::size_t>(std::max<Index>(0, input - data_columns));
+          const bool is_indicator = beyond < of->preprocessing.indicators.size() && input >= data_columns;
+          columns.insert(is_indicator ? of->preprocessing.indicators[beyond] : input);
+        }
         break;
       }
       column += static_cast<std::size_t>(feature->width());
@@ -318,7 +324,7 @@ void bind_stages(nb::class_<Model>& model) {
       .def_prop_ro("common_score", common_score,
                    "Mean of the intercepts of classes, which no prediction depends on.")
       .def_prop_ro("features", features, "Features in use, in order of choice.")
-      .def_prop_ro("inputs", inputs, "Raw columns that a prediction reads, ascending.");
+      .def_prop_ro("inputs", inputs, "Columns of the data that a prediction reads, ascending.");
 }
 
 void bind_files(nb::class_<Model>& model) {

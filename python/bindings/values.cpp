@@ -114,7 +114,12 @@ void set_fields(const FieldTable& table, const nb::dict& options) {
         std::ranges::find_if(fields, [&](const Field& each) { return python_name(each.name) == name; });
     if (field == fields.end()) throw InputError("there is no option " + name);
     if (value.is_none()) continue;
-    nlohmann::json json = to_json(value);
+    nlohmann::json json;
+    try {
+      json = to_json(value);
+    } catch (const InputError& error) {
+      throw InputError(name + ": " + error.what());
+    }
     if (field->type == FieldType::texts || field->type == FieldType::lists) json = texts_of(json);
     if ((field->type == FieldType::numbers) && !json.is_array()) json = nlohmann::json::array({json});
     if (field->type == FieldType::text && json.is_number()) json = json.dump();

@@ -17,7 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight, _check_y, validate_data
 
 from . import _core
-from ._data import data_of, data_of_stream, is_arrow, set_classes, set_indicators, unfold_images
+from ._data import data_of, data_of_table, holds_text, is_arrow, set_classes, set_indicators, unfold_images
 from ._progress import ProgressBar
 
 
@@ -37,6 +37,7 @@ class Estimator(BaseEstimator):
     verbose: bool
     model_: _core.Model
     report_: dict[str, Any]
+    _categories: list[tuple[str, int, list[str]]] = []  # columns of text: name, first column of the model, levels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,8 +70,18 @@ class Estimator(BaseEstimator):
 
     def _rows(self, X: Any, y: Any = "no_validation", reset: bool = True, **checks: Any) -> tuple[_core.Data, Any]:
         """Validated rows, and y where rows have labels."""
-        if is_arrow(X):
-            return self._stream_rows(X, y, reset, checks)
+        data, y = self._checked_rows(X, y, reset, checks)
+        return data if reset else self._filled(data), y
+
+    def _filled(self, data: _core.Data) -> _core.Data:
+        """A model keeps means for missing values, but not that they are to be zero."""
+        if getattr(self, "missing", "error") == "zero":
+            data.fill_zero(self._threads())
+        return data
+
+    def _checked_rows(self, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[_core.Data, Any]:
+        if is_arrow(X) or holds_text(X) or (not reset and self._categories):
+            return self._table_rows(X, y, reset, checks)
         X, width = unfold_images(X)
         sparse = scipy.sparse.issparse(X)
         checks |= {
@@ -87,19 +98,21 @@ class Estimator(BaseEstimator):
         if not sparse:
             self._require_finite(data, X)
         data.image_width = width
-        if reset and hasattr(self, "feature_names_in_"):
-            data.column_names = list(self.feature_names_in_)
+        if reset:
+            self._categories = []
+            if hasattr(self, "feature_names_in_"):
+                data.column_names = list(self.feature_names_in_)
         return data, y
 
-    def _stream_rows(self, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[_core.Data, Any]:
-        """Rows of an Arrow stream, which can be read only once, and y."""
-        data = data_of_stream(X, self._threads())
-        if data.shape[0] < checks.get("ensure_min_samples", 1):
-            raise ValueError(f"Found array with {data.shape[0]} sample(s) while a minimum of 1 is required.")
-        if not data.is_finite(self._allows_nan(), None, self._threads()):
-            hint = "" if self._allows_nan() else " (missing='mean' or 'zero' fills in missing values)"
-            raise ValueError(f"Input X contains NaN or infinity{hint}.")
-        names = np.array(data.column_names, dtype=object)
+    def _table_rows(self, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[_core.Data, Any]:
+        """Rows of a frame with text, or of an Arrow stream, which can be read only once, and y."""
+        if not is_arrow(X) and not hasattr(X, "iloc"):
+            texts = ", ".join(name for name, *_ in self._categories)
+            raise ValueError(
+                f"The model was learned from columns of text ({texts}): expected a frame or an Arrow table."
+            )
+        data = data_of_table(X, self._threads())
+        names = np.array(data.table_names, dtype=object)
         if reset:
             self.feature_names_in_, self.n_features_in_ = names, len(names)
         elif len(names) != self.n_features_in_:
@@ -108,9 +121,27 @@ class Estimator(BaseEstimator):
             )
         elif hasattr(self, "feature_names_in_") and (names != self.feature_names_in_).any():
             raise ValueError("The feature names should match those that were passed during fit, in the same order.")
+        if data.shape[0] < checks.get("ensure_min_samples", 1):
+            raise ValueError(f"Found array with {data.shape[0]} sample(s) while a minimum of 1 is required.")
+        if reset or data.has_text or self._categories:
+            data.expand_categories(None if reset else self._categories)
+        if reset:
+            self._categories = data.categories
+        if not data.is_finite(self._allows_nan(), None, self._threads()):
+            hint = "" if self._allows_nan() else " (missing='mean' or 'zero' fills in missing values)"
+            raise ValueError(f"Input X contains NaN or infinity{hint}.")
         if not isinstance(y, str):
             y = _check_y(y, **{name: checks[name] for name in ("multi_output", "y_numeric") if name in checks})
         return data, y
+
+    @property
+    def _table_columns(self) -> Any:
+        """The column of the table of each column of the model: the levels of a category are one column of a table."""
+        widths = np.ones(self.n_features_in_, dtype=int)
+        names = getattr(self, "feature_names_in_", np.array([])).tolist()
+        for name, _, levels in self._categories:
+            widths[names.index(name)] = len(levels)
+        return np.repeat(np.arange(self.n_features_in_), widths)
 
     def _require_finite(self, data: _core.Data, X: Any, columns: list[int] | None = None) -> None:
         """Raises what scikit-learn raises if values, or those of some columns, are not finite."""
@@ -134,7 +165,7 @@ class Estimator(BaseEstimator):
         data = data_of(X, self._threads())
         # The model itself refuses NaN. In large data infinity is looked for only where the prediction reads.
         self._require_finite(data, X, self._inputs if X.size > 2**20 else None)
-        return data
+        return self._filled(data)
 
     @property
     def _inputs(self) -> list[int] | None:

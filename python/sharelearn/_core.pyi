@@ -21,6 +21,9 @@ class Data:
     def is_finite(self, allow_nan: bool, columns: Sequence[int] | None, threads: int = 0) -> bool:
         """Whether the values, or those of some columns, are finite."""
 
+    def fill_zero(self, threads: int = 0) -> None:
+        """Missing values become zero."""
+
     def take_sparse(self, rows: int, indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Compressed sparse columns, rows ascending."""
 
@@ -61,6 +64,27 @@ class Data:
 
     @property
     def is_borrowed(self) -> bool: ...
+
+    def add_text(self, name: str, place: int, texts: Sequence[str], ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        A column of text that `place` columns of numbers precede; an id below 0 is a missing value.
+        """
+
+    def expand_categories(self, known: Sequence[tuple[str, int, Sequence[str]]] | None = None) -> None:
+        """
+        Columns of text become one column of zeros and ones per level: of the rows, or of `known`.
+        """
+
+    @property
+    def has_text(self) -> bool: ...
+
+    @property
+    def table_names(self) -> list[str]:
+        """Names of all columns, of text and of numbers."""
+
+    @property
+    def categories(self) -> list[tuple[str, int, list[str]]]:
+        """Name, first column and levels of each category."""
 
 def canonical_label(text: str) -> str:
     """The form in which labels are compared: "+1" and "1.0" are "1"."""
@@ -137,7 +161,7 @@ class Model:
 
     @property
     def inputs(self) -> list[int]:
-        """Raw columns that a prediction reads, ascending."""
+        """Columns of the data that a prediction reads, ascending."""
 
     def export(self, path: str, to: str, features: int | None = None) -> None:
         """What `sharelearn export` writes."""

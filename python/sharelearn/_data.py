@@ -43,11 +43,50 @@ def is_arrow(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and not hasattr(X, "iloc")
 
 
-def data_of_stream(X: Any, threads: int = 0) -> _core.Data:
-    """A data set of the columns of an Arrow stream, read batch by batch; missing values are NaN."""
+def _is_text(column: Any) -> bool:
+    """Whether a column of a pandas frame is one of text or categories."""
+    from pandas.api.types import infer_dtype
+
+    kind = getattr(column.dtype, "kind", "O")
+    return kind in "OUT" and infer_dtype(column, skipna=True) in ("categorical", "string", "empty")
+
+
+def holds_text(X: Any) -> bool:
+    """Whether X is a pandas frame with columns of text or categories."""
+    if not (hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return False
+    return any(_is_text(X.iloc[:, j]) for j in range(X.shape[1]) if getattr(X.dtypes.iloc[j], "kind", "O") in "OUT")
+
+
+def data_of_table(X: Any, threads: int = 0) -> _core.Data:
+    """A data set of a table whose columns of text are put aside: an Arrow stream, which is read batch by batch, or a
+    pandas frame. Missing values are NaN."""
+    if not is_arrow(X):
+        return _data_of_frame(X, threads)
     data = _core.Data()
     data.take_stream(X.__arrow_c_stream__(), threads)
     data.source = "X"
+    return data
+
+
+def _data_of_frame(X: Any, threads: int) -> _core.Data:
+    import pandas
+
+    columns = [X.iloc[:, j] for j in range(X.shape[1])]
+    is_text = [_is_text(column) for column in columns]
+    for column, text in zip(columns, is_text, strict=True):
+        if not text and column.dtype.kind not in "biuf" and not pandas.api.types.is_numeric_dtype(column.dtype):
+            raise ValueError(f"column '{column.name}' has the type {column.dtype}: expected numbers, flags or text")
+    numbers = X.loc[:, [not text for text in is_text]]
+    data = data_of(numbers.to_numpy(dtype=np.float64, na_value=np.nan), threads)
+    data.column_names = [str(name) for name in numbers.columns]
+    place = 0
+    for column, text in zip(columns, is_text, strict=True):
+        if not text:
+            place += 1
+            continue
+        ids, levels = pandas.factorize(column)
+        data.add_text(str(column.name), place, [str(level) for level in levels], ids.astype(np.int32))
     return data
 
 

@@ -70,5 +70,5 @@ class Selector(SelectorMixin, Estimator):
     def _get_support_mask(self) -> Any:
         require_model(self)
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.model_.inputs] = True
+        mask[self._table_columns[self.model_.inputs]] = True
         return mask

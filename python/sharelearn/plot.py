@@ -21,26 +21,51 @@ def _series(estimator: Any, name: str) -> Any:
     return np.array([np.nan if r.get(name) is None else r[name] for r in estimator.report_["rounds"]], float)
 
 
+def _whole_numbers(axis: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _cross_validation(estimator: Any, sizes: Any) -> tuple[Any, Any, Any] | None:
+    """Numbers of features, cross-validated errors and their standard errors."""
+    found = estimator.report_.get("cross_validation")
+    if found is None:
+        return None
+    if isinstance(found, dict):  # of a path of lambdas
+        mean, spread = np.array(found["mean"]), np.array(found["standard_error"])
+        return (sizes, mean, spread) if len(mean) == len(sizes) else None
+    return np.arange(1, len(found) + 1), np.array(found), np.array(estimator.report_["cross_validation_standard_error"])
+
+
 def error_path(estimator: Any, ax: Any = None) -> Any:
-    """Errors against the number of features, the model in use marked."""
+    """Errors against the number of features, those of the cross-validation with their standard error, and the model in
+    use marked."""
     ax = _axes(ax)
-    size = _series(estimator, "features_used")
+    sizes = _series(estimator, "features_used")
     for name in ("train_error", "validation_error", "test_error"):
         errors = _series(estimator, name)
         if not np.isnan(errors).all():
-            ax.plot(size, errors, label=name.replace("_", " "))
+            ax.plot(sizes, errors, label=name.replace("_", " "))
+    folds = _cross_validation(estimator, sizes)
+    if folds is not None:
+        at, mean, spread = folds
+        (line,) = ax.plot(at, mean, label="cross-validated error")
+        ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
     ax.axvline(estimator.model_.features_used, color="grey", linestyle=":", label="model in use")
     ax.set(xlabel="features", ylabel="error")
+    _whole_numbers(ax.xaxis)
     ax.legend()
     return ax
 
 
 def coefficient_path(estimator: Any, output: int = 0, ax: Any = None) -> Any:
-    """Coefficients of one output along the path of lambdas."""
+    """Coefficients of one output along the path of lambdas, the model in use marked."""
     ax = _axes(ax)
     path = estimator.coef_path_
     path = path[:, output] if path.ndim == 3 else path
     ax.semilogx(estimator.lambdas_, path[:, np.abs(path).max(axis=0) > 0])
+    ax.axvline(estimator.lambdas_[estimator.model_.stage], color="grey", linestyle=":")
     ax.invert_xaxis()
     ax.set(xlabel="lambda", ylabel="coefficient")
     return ax
@@ -56,13 +81,13 @@ def _similar_order(weights: Any) -> Any:
 def sharing(estimator: Any, ax: Any = None) -> Any:
     """Weights of chosen columns (across) and classes (down), similar classes beside each other."""
     ax = _axes(ax)
-    used = np.array(estimator.model_.inputs)
+    used = np.flatnonzero(np.abs(estimator.coef_).sum(axis=0))
     weights = estimator.coef_[:, used]
     weights = weights / np.maximum(np.abs(weights).max(axis=0), 1e-300)
     order = _similar_order(weights)
     labels = estimator.classes_ if len(weights) == len(estimator.classes_) else estimator.classes_[1:]
     ax.imshow(weights[order], cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
-    names = getattr(estimator, "feature_names_in_", np.arange(estimator.n_features_in_))
+    names = np.array(estimator.model_.column_names or range(estimator.model_.columns))
     ax.set_xticks(range(len(used)), names[used], rotation=90)
     ax.set_yticks(range(len(order)), labels[order])
     ax.set(xlabel="feature", ylabel="class")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -72,19 +75,139 @@ def test_parquet_is_read_in_batches(table, tmp_path):
     np.testing.assert_array_equal(estimator.predict(rows), sl.ShareBoostClassifier(**FEW).fit(X, y).predict(X))
 
 
-def test_columns_that_are_not_numbers_are_named(table):
+@pytest.fixture
+def towns():
+    """A frame with a column of text and one of categories, and labels that depend on them."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(
+        {"height": rng.normal(size=240).astype(np.float32), "city": rng.choice(["Oslo", "Rome", "Bern"], 240)}
+    )
+    frame["storeys"] = pandas.Categorical(rng.choice(["9", "10", "many"], 240))
+    frame["old"] = rng.random(240) < 0.5
+    y = np.where(frame["city"] == "Oslo", "a", np.where((frame["storeys"] == "10") ^ frame["old"], "b", "c"))
+    return frame, y
+
+
+def test_text_becomes_the_categories_of_the_command_line(program, tmp_path, towns):
+    frame, y = towns
+    frame.assign(old=frame["old"].astype(int), label=y).to_csv(tmp_path / "towns.csv", index=False)
+    command = [
+        program,
+        "fit",
+        "shareboost",
+        str(tmp_path / "towns.csv"),
+        "--category-columns",
+        "storeys",
+        "--features",
+        "4",
+    ]
+    subprocess.run([*command, "-o", str(tmp_path / "towns.shl"), "--quiet"], check=True)
+    expected = sl.load(tmp_path / "towns.shl")
+    model = sl.ShareBoostClassifier(n_features=4).fit(frame, y).model_
+    names = ["height", "city=Bern", "city=Oslo", "city=Rome", "storeys=10", "storeys=9", "storeys=many", "old"]
+    assert model.column_names == names
+    ours, theirs = model.to_json(), expected.to_json()
+    theirs.pop("label_place", None)  # an array has no column of labels
+    assert ours == theirs
+
+
+def test_text_in_every_kind_of_table_gives_the_same_model(towns):
+    arrow, polars = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    frame, y = towns
+    table = arrow.Table.from_pandas(frame.astype({"storeys": str}))
+    views = polars.from_arrow(table)
+    long = frame.assign(city="the old town of " + frame["city"])  # too long for a view to hold
+    tables = {
+        "text": table,
+        "large": table.set_column(1, "city", table["city"].cast(arrow.large_string())),
+        "dictionary": table.set_column(1, "city", table["city"].dictionary_encode()),
+        "batches": type(table).from_batches(
+            table.slice(0, 50).to_batches() + table.slice(50).to_batches(max_chunksize=7)
+        ),
+        "polars": views,
+        "categorical": views.with_columns(polars.col("city").cast(polars.Categorical)),
+        "enum": views.with_columns(polars.col("storeys").cast(polars.Enum(["none", "10", "9", "many"]))),
+        "object": frame.astype({"city": object, "storeys": object}),
+    }
+    expected = sl.ShareBoostClassifier(**FEW).fit(frame, y)
+    for name, rows in tables.items():
+        estimator = sl.ShareBoostClassifier(**FEW).fit(rows, y)
+        assert estimator.model_.to_bytes() == expected.model_.to_bytes(), name
+        np.testing.assert_array_equal(estimator.predict_proba(frame), expected.predict_proba(rows))
+    in_views = sl.ShareBoostClassifier(**FEW).fit(polars.from_pandas(long), y)
+    assert in_views.model_.to_bytes() == sl.ShareBoostClassifier(**FEW).fit(long, y).model_.to_bytes()
+
+
+def test_levels_that_are_new_or_missing(towns):
+    frame, y = towns
+    estimator = pickle.loads(pickle.dumps(sl.ShareBoostClassifier(**FEW, missing="mean").fit(frame, y)))
+    some = frame.head(4).copy()
+    others = [name for name in estimator.model_.column_names if not name.startswith("city=")]
+    by_hand = np.zeros((4, len(estimator.model_.column_names)), np.float32)
+    for j, name in enumerate(estimator.model_.column_names):
+        if name in others:
+            column, _, level = name.partition("=")
+            by_hand[:, j] = (some[column] == level) if level else some[column]
+    np.testing.assert_array_equal(estimator.predict_proba(some.assign(city="Paris")), estimator.model_.proba(by_hand))
+    by_hand[:, [name not in others for name in estimator.model_.column_names]] = np.nan
+    for empty in (None, "NA", "?", ""):
+        np.testing.assert_array_equal(estimator.predict_proba(some.assign(city=empty)), estimator.model_.proba(by_hand))
+    with pytest.raises(ValueError, match="missing='mean'"):
+        sl.ShareBoostClassifier(**FEW).fit(frame.assign(city=frame["city"].where(frame["height"] > 0)), y)
+
+
+def test_columns_of_the_table_are_selected_whole(towns):
+    frame, y = towns
+    selector = sl.ShareBoostSelector(n_features=3, ridge=0.01).set_output(transform="pandas").fit(frame, y)
+    names = selector.get_feature_names_out().tolist()
+    assert "city" in names and len(names) < 4 and selector.n_features_in_ == 4
+    assert selector.transform(frame).columns.tolist() == names
+    online = sl.SharingClassifier().partial_fit(frame[:100], y[:100]).partial_fit(frame[100:], y[100:])
+    assert online.score(frame, y) > 0.5
+
+
+def test_tables_that_do_not_fit_are_refused(table, towns):
     arrow = pytest.importorskip("pyarrow")
-    rows, _, y = table
-    text = arrow.array(["a", "b"] * (len(y) // 2))
-    for values, message in (
-        (text, "column 'city' holds text: encode it"),
-        (text.dictionary_encode(), "column 'city' holds categories: encode it"),
-        (arrow.array([0] * len(y), type=arrow.date32()), "column 'city' has Arrow's type 'tdD'"),
+    rows, _, of_rows = table
+    with pytest.raises(ValueError, match="column 'day' has Arrow's type 'tdD'"):
+        day = arrow.array([0] * len(of_rows), type=arrow.date32())
+        sl.ShareBoostClassifier(**FEW).fit(rows.append_column("day", day), of_rows)
+    with pytest.raises(ValueError, match="labels for"):
+        sl.ShareBoostClassifier(**FEW).fit(rows, of_rows[:-1])
+    frame, y = towns
+    many = frame.iloc[np.tile(np.arange(240), 2)].assign(city=[f"town {i}" for i in range(480)])
+    with pytest.raises(ValueError, match="column 'city' holds text with 480 different values"):
+        sl.ShareBoostClassifier(**FEW).fit(many, np.tile(y, 2))
+    for city, message in (
+        (None, "column 'city' has no value in any row"),
+        (["a", 1] * 120, "column 'city' has the type object"),
     ):
         with pytest.raises(ValueError, match=message):
-            sl.ShareBoostClassifier(**FEW).fit(rows.append_column("city", values), y)
-    with pytest.raises(ValueError, match="labels for"):
-        sl.ShareBoostClassifier(**FEW).fit(rows, y[:-1])
+            sl.ShareBoostClassifier(**FEW).fit(frame.assign(city=city), y)
+    estimator = sl.ShareBoostClassifier(**FEW).fit(frame, y)
+    for bad, message in (
+        (frame.assign(city=1.0), "column 'city' holds numbers, but held text"),
+        (frame.assign(height="tall"), "column 'height' holds text, but held numbers"),
+        (np.zeros((3, 4)), "learned from columns of text"),
+        (frame[["city", "height", "storeys", "old"]], "feature names"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            estimator.predict(bad)
+
+
+@pytest.mark.parametrize("missing", ["mean", "median", "zero", "indicator"])
+def test_predictions_fill_missing_values_as_the_fit_did(digits, missing):
+    X, y = digits
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    estimator = sl.ShareBoostClassifier(**FEW, missing=missing).fit(X, y)
+    if missing == "zero":
+        np.testing.assert_array_equal(estimator.predict_proba(X), estimator.predict_proba(np.nan_to_num(X)))
+    assert estimator.score(X, y) > 0.4
+    selector = sl.ShareBoostSelector(**FEW, missing=missing).fit(X, y)
+    assert 1 <= selector.get_support().sum() <= 4
+    large = np.tile(X, (45, 1))  # large data is looked at only where the prediction reads
+    np.testing.assert_array_equal(estimator.predict(large)[:400], estimator.predict(X))
 
 
 def test_values_that_are_not_finite_are_refused(digits):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import copy
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -327,6 +328,7 @@ def test_an_exception_and_an_interrupt_keep_the_path_so_far(digits):
     assert estimator.n_features_used_ == 4 and estimator.score(X, y) > 0.3
     big = np.tile(X, (30, 8)).astype(np.float32)
     slow = sl.ShareBoostClassifier(n_features=300, ridge=0.01, n_jobs=1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
     timer = threading.Timer(1.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -340,6 +342,7 @@ def test_an_exception_and_an_interrupt_keep_the_path_so_far(digits):
     [
         ({"ridge": -1}, "ridge: expected a number of at least 0, found -1"),
         ({"bins": 8}, "bins needs pool stumps"),
+        ({"folds": GroupKFold(3)}, r"folds: expected a number, a text or a list of them, found GroupKFold"),
         ({"pool": "plums"}, "pool: expected one of columns"),
         ({"validation_fraction": 0.5, "folds": 3}, "folds cannot be combined with validation_fraction"),
     ],
@@ -370,7 +373,11 @@ def test_pictures(digits):
     path = sl.GradBoostClassifier(path=5).fit(X, y)
     online = sl.SharingClassifier().fit(X, y)
     assert len(plot.error_path(share).lines) == 2
-    assert len(plot.coefficient_path(path).lines) > 0
+    chosen = sl.ShareBoostClassifier(n_features=4, ridge=0.01, folds=2, calibration="none").fit(X, y)
+    folds = plot.error_path(chosen).lines[1]
+    np.testing.assert_array_equal(folds.get_ydata(), chosen.report_["cross_validation"])
+    assert len(plot.error_path(sl.GradBoostClassifier(path=4, folds=2, calibration="none").fit(X, y)).lines) == 3
+    assert plot.coefficient_path(path).lines[-1].get_xdata()[0] == path.lambdas_[-1]
     assert plot.sharing(share).images[0].get_array().shape == (10, 6)
     assert plot.templates(share, (8, 8)).images[0].get_array().shape == (8, 8)
     cascade = sl.CascadeClassifier(phi=[0.1, 0.05]).fit(X, y)

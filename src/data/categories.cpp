@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "data/labels.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -43,6 +44,19 @@ void require_distinct(const std::vector<std::string>& names, const std::string& 
 }
 
 }  // namespace
+
+LabelColumn text_as_read(const LabelColumn& raw) {
+  LabelCollector read;
+  for (const std::int32_t id : raw.id) {
+    const std::string_view text = id < 0 ? "" : std::string_view(raw.names[static_cast<std::size_t>(id)]);
+    if (is_missing_text(text)) {
+      read.add_none();
+    } else {
+      read.add(text);
+    }
+  }
+  return read.take(true);
+}
 
 std::vector<std::string> level_names(const Category& category) {
   std::vector<std::string> names;

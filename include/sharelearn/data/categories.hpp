@@ -28,6 +28,10 @@ void add_categories(Dataset& data, const std::vector<TextColumn>& columns);
 /// row without a value all NaN.
 void write_levels(const LabelColumn& values, const Category& category, DenseMatrix& x);
 
+/// A column of text of a table in memory as the readers of files take it: numbers in canonical form, and
+/// texts such as "" and "NA" are missing values.
+LabelColumn text_as_read(const LabelColumn& raw);
+
 /// Names of the columns of a category: `name=level`.
 std::vector<std::string> level_names(const Category& category);
 
