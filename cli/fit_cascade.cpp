@@ -85,7 +85,7 @@ void OnlineCascadeFront::declare(CLI::App& app, const FieldTable& batch) {
     if (table_.find(field.name) == nullptr) app.get_option("--" + field.name)->excludes(online);
   }
   app.get_option("--scale")->default_str("minmax; none with --online");
-  app.get_option("--phi")->default_str("chosen by cross-validation; must be given with --online");
+  app.get_option("--phi")->default_str("chosen by cross-validation; must be given with --stream");
   declare_files(app, online);
 }
 
@@ -163,8 +163,8 @@ int OnlineCascadeFront::run(const FitFiles& files, const FieldTable& batch) {
 /// Refuses options that need the whole data.
 void OnlineCascadeFront::check_stream(const FitFiles& files) const {
   const CommonFit& common = options_.common;
-  if (!files.test.empty() || common.scale || common.holdout.value_or(0) > 0)
-    throw InputError("--stream cannot be combined with --test, --holdout or --scale");
+  if (!files.test.empty() || common.scale.value_or("none") != "none" || common.holdout.value_or(0) > 0)
+    throw InputError("--stream cannot be combined with --test, --holdout or a --scale other than none");
   const ReadOptions& read = files.data.read;
   const bool svmlight = files.data.format == "auto" || files.data.format == "svmlight";
   const bool columns = !read.label_column.empty() || !read.weight_column.empty() ||

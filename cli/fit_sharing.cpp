@@ -123,9 +123,10 @@ void SharingCommand::check() const {
 void SharingCommand::read_hypotheses() {
   if (!options_.hypotheses || is_hypotheses_word(*options_.hypotheses)) return;
   const std::string path = *options_.hypotheses;
+  refuse_removed(path);
   if (!std::filesystem::exists(path)) {
     throw InputError(
-        fmt::format("--hypotheses {}: expected multi, single, hybrid, hierarchy, learned or a file of sets; "
+        fmt::format("--hypotheses {}: expected multi, single, hybrid, hierarchy or a file of sets; "
                     "there is no such file",
                     path));
   }

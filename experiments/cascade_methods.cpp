@@ -20,6 +20,18 @@ JointMethod method(std::string name, JointLoss loss, Index levels, std::vector<d
   return out;
 }
 
+PhiGrid grid_of(const JointMethod& method, PhiGrid grid) {
+  grid.ridges = method.ridges;
+  if (method.ridge_alone) grid.scales = {0};
+  return grid;
+}
+
+std::vector<double> numbers_of(const PhiPoint& point) {
+  std::vector<double> numbers = point.scales;
+  numbers.push_back(point.ridge);
+  return numbers;
+}
+
 std::vector<double> tops(const JointMethod& method, const MultiOutputData& train, Context& context) {
   CascadeOptions options = method.options;
   options.phi = {0.0};
@@ -37,6 +49,17 @@ std::vector<JointMethod> cascade_and_baselines(JointLoss loss, Index levels) {
   return all;
 }
 
+std::vector<JointMethod> with_ridges(JointLoss loss, Index levels) {
+  std::vector<JointMethod> all = cascade_and_baselines(loss, levels);
+  all.front().ridges = usual_ridges();
+  all.push_back(method("L2", loss, 1, {0}));
+  all.back().ridges = usual_ridges();
+  all.back().ridge_alone = true;
+  all.push_back(method("elastic net", loss, 1, {1}));
+  all.back().ridges = usual_ridges();
+  return all;
+}
+
 JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree& tree) {
   JointMethod out = method(name, loss, 1, {0});
   out.options.penalty = std::make_shared<TreeGroup>(tree);
@@ -45,12 +68,15 @@ JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree
 
 std::vector<double> choose_scales(const JointMethod& method, const MultiOutputData& train,
                                   const MultiOutputData& held_out, const PhiGrid& grid, Context& context) {
-  if (method.unpenalised) return {0.0};
+  if (method.unpenalised) return {0.0, 0.0};
   const HeldOutPair pair{train, held_out};
-  std::vector<double> scales = search_phi({&pair, 1}, method.options, grid, context).phi;
-  const auto top = tops(method, train, context);
-  for (std::size_t l = 0; l < scales.size(); ++l) scales[l] /= top[l];
-  return scales;
+  return numbers_of(search_phi({&pair, 1}, method.options, grid_of(method, grid), context).point);
+}
+
+std::vector<double> choose_scales_by_folds(const JointMethod& method, const MultiOutputData& train, int folds,
+                                           const PhiGrid& grid, Context& context) {
+  if (method.unpenalised) return {0.0, 0.0};
+  return numbers_of(cross_validate_phi(train, method.options, grid_of(method, grid), folds, context).point);
 }
 
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,
@@ -64,6 +90,8 @@ Cascade learn(const JointMethod& method, const std::vector<double>& scales, cons
               Context& context) {
   CascadeOptions options = method.options;
   options.phi = phi_of_scales(method, scales, train, context);
+  if (scales.size() > options.phi.size() && scales.back() > 0)
+    options.ridge = scales.back() * strong_ridge(train, method.options, context);
   Context quiet{context.threads, silent_monitor(), context.seed};
   return fit_cascade(train, options, quiet);
 }

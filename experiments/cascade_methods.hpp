@@ -16,16 +16,23 @@ struct JointMethod {
   std::string name;
   CascadeOptions options;
   bool unpenalised = false;
+  std::vector<double> ridges = {0};  ///< as PhiGrid::ridges
+  bool ridge_alone = false;          ///< no norm: L2
 };
 
 /// H with `levels` levels, L12, L1 and NoReg (section 4 of [ZweigWeinshall13]).
 std::vector<JointMethod> cascade_and_baselines(JointLoss loss, Index levels);
+/// The same, H with a ridge that is chosen with phi, then L2 and the elastic net.
+std::vector<JointMethod> with_ridges(JointLoss loss, Index levels);
 JointMethod tree_lasso(const std::string& name, JointLoss loss, const OutputTree& tree);
 
-/// Scales of phi by level, relative to the phi that empties a level. The scales with the best result on
-/// held-out rows are chosen.
+/// Scales of phi by level, relative to the phi that empties a level, then the ridge as a fraction of
+/// strong_ridge(). Those with the best result on held-out rows are chosen.
 std::vector<double> choose_scales(const JointMethod& method, const MultiOutputData& train,
                                   const MultiOutputData& held_out, const PhiGrid& grid, Context& context);
+/// The same by cross-validation.
+std::vector<double> choose_scales_by_folds(const JointMethod& method, const MultiOutputData& train, int folds,
+                                           const PhiGrid& grid, Context& context);
 /// The values of phi for other data of the same kind, from these scales.
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,
                                   const MultiOutputData& train, Context& context);

@@ -20,6 +20,7 @@ void sharing_synthetic_experiment(Run& run);
 void sharing_table_experiment(Run& run);
 void cascade_synthetic(Run& run);
 void cascade_digits(Run& run);
+void cascade_fewshot(Run& run);
 void cascade_characters(Run& run);
 void cascade_tasks(Run& run);
 void cascade_large(Run& run);
@@ -49,14 +50,15 @@ std::span<const Experiment> all_experiments() {
                  structural_mnist_experiment},
       Experiment{"structural-race", "004 Figs. 7-8: adaboost against gradboost over time",
                  structural_race_experiment},
-      Experiment{"sharing-synthetic",
-                 "002 Figs. 1-2: multi, single, hybrid and learned on the synthetic sets",
+      Experiment{"sharing-synthetic", "002 Figs. 1-2: multi, single and hybrid on the synthetic sets",
                  sharing_synthetic_experiment},
       Experiment{"sharing-table",
                  "002 Table 1: online mistakes on YaleB, Isolet, Letter and two streams of text",
                  sharing_table_experiment},
       Experiment{"cascade-synthetic", "003 Fig. 1: 100 tasks in a hierarchy, batch and online",
                  cascade_synthetic},
+      Experiment{"cascade-fewshot", "5 to 40 examples per class: the cascade against its special cases",
+                 cascade_fewshot},
       Experiment{"cascade-digits", "003 Table 1: USPS and MNIST as 1-vs-rest tasks", cascade_digits},
       Experiment{"cascade-characters", "003 Table 2's shape: Chars74k through random Fourier features",
                  cascade_characters},

@@ -1,7 +1,5 @@
 #include "sharing_support.hpp"
 
-#include <fmt/core.h>
-
 #include <array>
 
 #include "generate/generate.hpp"
@@ -51,12 +49,6 @@ SharingOutcome run_sharing(const SharingData& data, const SharingOptions& option
   outcome.mistakes = state.mistakes;
   outcome.classes = state.class_count();
   if (meter) outcome.bound = meter->result(state);
-  for (const ClassGroup& group : state.sets.groups()) {
-    if (group.members.empty()) continue;
-    outcome.sets += " {";
-    for (const std::uint32_t r : group.members) outcome.sets += fmt::format(" {}", state.classes[r]);
-    outcome.sets += " }";
-  }
   return outcome;
 }
 

@@ -27,7 +27,6 @@ struct SharingOutcome {
   Index classes = 0;
   std::vector<double> curve;  ///< cumulative mistakes after each example
   MistakeBound bound;         ///< set if a competitor was given
-  std::string sets;           ///< learned sharing: the sets it found
   double percent() const;
 };
 

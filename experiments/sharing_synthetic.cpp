@@ -8,8 +8,7 @@
 namespace sharelearn::reproduce {
 namespace {
 
-constexpr std::array kMethods = {Hypotheses::multi, Hypotheses::single, Hypotheses::hybrid,
-                                 Hypotheses::learned};
+constexpr std::array kMethods = {Hypotheses::multi, Hypotheses::single, Hypotheses::hybrid};
 constexpr int kSeeds = 5;
 
 /// The same weight on four neighbouring coordinates.
@@ -91,9 +90,8 @@ void one_set(Run& run, int which, Index rows, Table& table) {
   const SharingData data = sharing_synthetic(which, rows, run.settings().seed);
   std::vector<SharingOutcome> outcomes;
   for (const Hypotheses kind : kMethods) {
-    const bool bounded = kind != Hypotheses::learned;
-    const Competitor u = bounded ? competitor_for(which, kind, data) : Competitor{};
-    outcomes.push_back(run_sharing(data, options_with(Prototype::first), kind, bounded ? &u : nullptr));
+    const Competitor u = competitor_for(which, kind, data);
+    outcomes.push_back(run_sharing(data, options_with(Prototype::first), kind, &u));
     const SharingOutcome& o = outcomes.back();
     double sum = 0, mean_sum = 0;
     for (int s = 0; s < kSeeds; ++s) {
@@ -104,11 +102,9 @@ void one_set(Run& run, int which, Index rows, Table& table) {
     }
     table.add({std::to_string(which), std::string(name_of(kind)),
                fmt::format("{}", o.curve[o.curve.size() / 4]), fmt::format("{}", o.curve[o.curve.size() / 2]),
-               std::to_string(o.mistakes), bounded ? fmt::format("{:.0f}", o.bound.loss) : "",
-               bounded ? fmt::format("{:.0f}", o.bound.complexity) : "",
-               bounded ? fmt::format("{:.0f}", o.bound.bound) : "", fmt::format("{:.0f}", sum / kSeeds),
-               fmt::format("{:.0f}", mean_sum / kSeeds)});
-    if (kind == Hypotheses::learned) run.say(fmt::format("set {}: learned sets{}", which, o.sets));
+               std::to_string(o.mistakes), fmt::format("{:.0f}", o.bound.loss),
+               fmt::format("{:.0f}", o.bound.complexity), fmt::format("{:.0f}", o.bound.bound),
+               fmt::format("{:.0f}", sum / kSeeds), fmt::format("{:.0f}", mean_sum / kSeeds)});
   }
   show_curves(run, which, outcomes);
 }

@@ -12,8 +12,7 @@ namespace {
 using namespace sharelearn;
 
 void learn_sharing(unsigned choice, unsigned more, LineSource& source) {
-  constexpr std::array kHypotheses{"multi",     "single",  "hybrid",
-                                   "hierarchy", "learned", "s: a b\nt: b c\nu: c"};
+  constexpr std::array kHypotheses{"multi", "single", "hybrid", "hierarchy", "s: a b\nt: b c\nu: c"};
   constexpr std::array kMaps{"product", "frequency", "difference"};
   SharingFit options;
   options.hypotheses = kHypotheses[choice % kHypotheses.size()];

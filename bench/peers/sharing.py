@@ -3,6 +3,11 @@
 
     sharing.py --sharelearn PROGRAM --data DIR            speed on Letter (dense) and Enron (sparse words)
     sharing.py --sharelearn PROGRAM --memory              1,000,000 sparse examples, 500,000 words
+    sharing.py --sharelearn PROGRAM --data DIR --streams  mistakes and speed on Reuters, Enron by owner, Letter, Isolet
+
+A mistake of --streams is a wrong prediction before the example is learned, the first one of a class included; values are
+as in the files for everyone, and everyone has a constant feature. --sklearn adds scikit-learn's learners, one example at
+a time, on the first 500 only (that takes long); the second figure of the others is for these.
 
 scikit-learn's Perceptron.partial_fit gets all rows in one call, which is its fastest way, and is timed without
 reading. Ours takes one example at a time and is timed without reading, too (`learning_seconds`). Vowpal Wabbit reads
@@ -120,6 +125,90 @@ def vw_seconds(path, first_line, classes, repeats):
     return beyond_start(lambda file: [sys.executable, "-c", code, f"{options} -d {file}"], path, first_line, repeats)
 
 
+STREAMS = {"default": (), "multi": ("--hypotheses", "multi"),
+           "perceptron": ("--update", "perceptron", "--bias")}
+PEERS = {"Vowpal Wabbit --oaa": "", "Vowpal Wabbit --oaa, hinge": "--loss_function hinge",
+         "Vowpal Wabbit --oaa, logistic": "--loss_function logistic"}
+PREFIX = 500
+
+
+def percent(wrong):
+    return 100 * sum(wrong) / len(wrong)
+
+
+def show(name, wrong, speed=None, ratio=None):
+    print(f"  {name:30} {percent(wrong):6.2f} %  {percent(wrong[:PREFIX]):6.2f} %"
+          + (f"  {speed:9.0f} examples/s" if speed else "") + (f"  {ratio:5.2f} x ours" if ratio else ""), flush=True)
+
+
+def our_mistakes(program, path, labels, extra):
+    out = subprocess.run([program, "fit", "sharing", path, "--follow", "--quiet", *extra], check=True,
+                         stdout=subprocess.PIPE, text=True).stdout.split("\n")[:-1]
+    return [guess.split()[0] != label for guess, label in zip(out, labels)]
+
+
+def vw_run(options, path, predictions=None):
+    code = "import sys, vowpalwabbit\nvowpalwabbit.Workspace(sys.argv[1]).finish()\n"
+    more = f" -p {predictions}" if predictions else ""
+    return [sys.executable, "-c", code, f"{options} --quiet -b 20 -d {path}{more}"]
+
+
+def sklearn_mistakes(rows):
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron, SGDClassifier
+
+    columns = max(i for _, pairs in rows for i, _ in pairs)
+    part = rows[:PREFIX]
+    classes = np.unique([label for label, _ in part])
+    for model in (SGDClassifier(), PassiveAggressiveClassifier(), Perceptron()):
+        wrong = []
+        for label, pairs in part:
+            x = csr_matrix(([v for _, v in pairs], ([0] * len(pairs), [i - 1 for i, _ in pairs])), shape=(1, columns))
+            wrong.append(not wrong or model.predict(x)[0] != label)
+            model.partial_fit(x, [label], classes=classes)
+        print(f"  {type(model).__name__:30} {'':8}  {percent(wrong):6.2f} %", flush=True)
+
+
+def stream(args, name, rows, folder):
+    text, vw_text, one, vw_one, guesses = (
+        os.path.join(folder, f) for f in ("rows.svm", "rows.vw", "one.svm", "one.vw", "guesses"))
+    write_svmlight(rows, text)
+    write_svmlight(rows[:1], one)
+    classes = write_vw(rows, vw_text)
+    write_vw(rows[:1], vw_one)
+    labels = [label for label, _ in rows]
+    print(f"\n{name}: {len(rows)} examples, {classes} classes; mistakes of all, of the first {PREFIX}", flush=True)
+    ours = None
+    for title, extra in STREAMS.items():
+        command = lambda file: [args.sharelearn, "fit", "sharing", file, "--quiet", *extra]
+        speed = len(rows) / beyond_start(command, text, one, args.repeats)
+        ours = ours or speed
+        show("sharelearn " + title, our_mistakes(args.sharelearn, text, labels, extra), speed, speed / ours)
+    for title, options in PEERS.items():
+        options = f"--oaa {classes} {options}"
+        subprocess.run(vw_run(options, vw_text, guesses), check=True, stderr=subprocess.DEVNULL)
+        numbers = {}
+        truth = [numbers.setdefault(label, len(numbers) + 1) for label in labels]
+        with open(guesses) as file:
+            wrong = [int(float(line.split()[0])) != y for line, y in zip(file, truth)]
+        speed = len(rows) / beyond_start(lambda file: vw_run(options, file), vw_text, vw_one, args.repeats)
+        show(title, wrong, speed, speed / ours)
+    if args.sklearn:
+        sklearn_mistakes(rows)
+
+
+def single(path):
+    """Rows of documents with one label, with their counts."""
+    rows = []
+    with gzip.open(path, "rt") as file:
+        for line in file:
+            label, *pairs = line.split()
+            if "," not in label and ":" not in label:
+                rows.append((label, [(int(p.split(":")[0]), float(p.split(":")[1])) for p in pairs]))
+    return rows
+
+
 def compare(args, name, rows, dense, folder):
     text, vw_text, one, vw_one = (os.path.join(folder, f) for f in ("rows.svm", "rows.vw", "one.svm", "one.vw"))
     write_svmlight(rows, text)
@@ -177,6 +266,8 @@ def main():
     parser.add_argument("--sharelearn", required=True)
     parser.add_argument("--data")
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--streams", action="store_true")
+    parser.add_argument("--sklearn", action="store_true", help="with --streams: scikit-learn's online learners, too")
     parser.add_argument("--examples", type=int, default=1000000)
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
@@ -185,6 +276,14 @@ def main():
             memory(args, folder)
             return
         import random
+        if args.streams:
+            isolet = load(os.path.join(args.data, "isolet/train.csv.gz"), True)
+            random.Random(1).shuffle(isolet)
+            stream(args, "Reuters, one topic, by time", single(os.path.join(args.data, "reuters21578/docs.svm.gz")), folder)
+            stream(args, "Enron by owner", single(os.path.join(args.data, "enron_aeslc/docs.svm.gz")), folder)
+            stream(args, "Letter", load(os.path.join(args.data, "letter/letter.csv.gz"), True), folder)
+            stream(args, "Isolet, shuffled", isolet, folder)
+            return
         letter = load(os.path.join(args.data, "letter/letter.csv.gz"), True)
         enron = load(os.path.join(args.data, "enron_aeslc/docs.svm.gz"), False)
         random.Random(1).shuffle(enron)

@@ -81,8 +81,10 @@ class Classifier(ClassifierMixin, Linear, Estimator):
 
     def _classes_at(self, model: _core.Model, data: _core.Data) -> Any:
         predicted = model.predict(data, self._threads())
-        if self._tasks:
+        if self._tasks and model.outputs_are == "tasks":
             return self._in_order(predicted > 0, 0).astype(int)
+        if self._tasks:  # every row that was learned had one task: the model predicts one
+            return np.eye(len(self.classes_), dtype=int)[self._of_output[predicted]]
         if model.outputs_are == "tasks":  # tasks made of classes, each against the rest
             predicted = np.argmax(model.scores(data, self._threads()), axis=1)
         return self._label_of_output[predicted]

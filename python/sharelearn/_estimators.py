@@ -1550,13 +1550,16 @@ class CascadeClassifier(CascadeBase):
     phi : float | Sequence[float] | None, default=None
         Weight of the penalty of each level, separated by commas; a single value serves all levels and leaves
         all but the first empty. A number of at least 0. None: chosen by cross-validation.
+    ridge : float | None, default=None
+        Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm. A number
+        of at least 0. None: chosen with phi; 0 if phi is given.
     mix : float | Sequence[float] | None, default=None
         Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is
         shared). A number from 0 to 1. None: 0 to 1 in equal steps.
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
-    phi_scales : float | Sequence[float], default=(0.4, 0.2, 0.1, 0.05, 0.025, 0.01)
+    phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
     bias : bool, default=True
@@ -1574,9 +1577,9 @@ class CascadeClassifier(CascadeBase):
         number of at least 0.
     sigma : float, default=1.0
         Width of that kernel, exp(-|x - y|^2 / (2 sigma)). A number above 0. It needs fourier.
-    gamma : float, default=1.0
+    gamma : float | None, default=None
         Weight of the squared norm of the weights: larger makes learning slower and steadier. A number from
-        1e-100 to 1e+100.
+        1e-100 to 1e+100. None: chosen with phi; 1 if phi is given.
     passes : int, default=1
         Number of passes over the data. A number above 0. It cannot be combined with regret, which measures a
         single pass.
@@ -1598,8 +1601,8 @@ class CascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
-    _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "gamma": 1.0, "passes": 1, "regret": False, "bias": True}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
+    _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
 
     def __init__(
         self,
@@ -1614,9 +1617,10 @@ class CascadeClassifier(CascadeBase):
         loss: str = 'multiclass-hinge',
         levels: int | None = None,
         phi: float | Sequence[float] | None = None,
+        ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
-        phi_scales: float | Sequence[float] = (0.4, 0.2, 0.1, 0.05, 0.025, 0.01),
+        phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
         smoothing: float = 0.5,
@@ -1624,7 +1628,7 @@ class CascadeClassifier(CascadeBase):
         max_iterations: int = 5000,
         fourier: int = 0,
         sigma: float = 1.0,
-        gamma: float = 1.0,
+        gamma: float | None = None,
         passes: int = 1,
         regret: bool = False,
         class_weight: str | dict[Any, float] | None = None,
@@ -1644,6 +1648,7 @@ class CascadeClassifier(CascadeBase):
         self.loss = loss
         self.levels = levels
         self.phi = phi
+        self.ridge = ridge
         self.mix = mix
         self.folds = folds
         self.phi_scales = phi_scales
@@ -1703,13 +1708,16 @@ class MultitaskCascadeClassifier(CascadeBase):
     phi : float | Sequence[float] | None, default=None
         Weight of the penalty of each level, separated by commas; a single value serves all levels and leaves
         all but the first empty. A number of at least 0. None: chosen by cross-validation.
+    ridge : float | None, default=None
+        Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm. A number
+        of at least 0. None: chosen with phi; 0 if phi is given.
     mix : float | Sequence[float] | None, default=None
         Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is
         shared). A number from 0 to 1. None: 0 to 1 in equal steps.
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
-    phi_scales : float | Sequence[float], default=(0.4, 0.2, 0.1, 0.05, 0.025, 0.01)
+    phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
     bias : bool, default=True
@@ -1730,9 +1738,9 @@ class MultitaskCascadeClassifier(CascadeBase):
     negatives : int, default=0
         Tasks made of classes: number of rows of each other class that a task learns from; 0: all rows. A
         number of at least 0. It needs a multitask loss.
-    gamma : float, default=1.0
+    gamma : float | None, default=None
         Weight of the squared norm of the weights: larger makes learning slower and steadier. A number from
-        1e-100 to 1e+100.
+        1e-100 to 1e+100. None: chosen with phi; 1 if phi is given.
     passes : int, default=1
         Number of passes over the data. A number above 0. It cannot be combined with regret, which measures a
         single pass.
@@ -1754,8 +1762,8 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "folds": 5, "phi_scales": (0.4, 0.2, 0.1, 0.05, 0.025, 0.01), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
-    _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "mix": None, "gamma": 1.0, "passes": 1, "regret": False, "bias": True}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
     def __init__(
@@ -1771,9 +1779,10 @@ class MultitaskCascadeClassifier(CascadeBase):
         loss: str = 'multitask-hinge',
         levels: int | None = None,
         phi: float | Sequence[float] | None = None,
+        ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
-        phi_scales: float | Sequence[float] = (0.4, 0.2, 0.1, 0.05, 0.025, 0.01),
+        phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
         smoothing: float = 0.5,
@@ -1782,7 +1791,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         fourier: int = 0,
         sigma: float = 1.0,
         negatives: int = 0,
-        gamma: float = 1.0,
+        gamma: float | None = None,
         passes: int = 1,
         regret: bool = False,
         class_weight: str | dict[Any, float] | None = None,
@@ -1802,6 +1811,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         self.loss = loss
         self.levels = levels
         self.phi = phi
+        self.ridge = ridge
         self.mix = mix
         self.folds = folds
         self.phi_scales = phi_scales
@@ -1839,8 +1849,8 @@ class SharingClassifier(SharingBase):
         error, mean, zero.
     hypotheses : str, default='hybrid'
         Which classes share weights: multi (none), single (all), hybrid (weights of its own for each class and
-        shared ones), hierarchy (class names are paths as in a/b; classes with the same prefix share), learned
-        (found while learning), or a file of lines "set: class class ...".
+        shared ones), hierarchy (class names are paths as in a/b; classes with the same prefix share), or a
+        file of lines "set: class class ...".
     own : bool, default=False
         Every class has weights of its own beside those of the sets in the file. It needs a file of sets as
         hypotheses.

@@ -91,6 +91,7 @@ class Hindsight {
     data_.weights.assign(rows_.size(), 1 / static_cast<double>(rows_.size()));
     // A step's loss is the sum over its examples; the batch loss is their mean.
     for (double& phi : options_.phi) phi /= rows_per_step_;
+    options_.ridge /= rows_per_step_;
     options_.smoothing = kSmoothing;
     options_.tolerance = kTolerance;
     exact_ = make_loss(data_, options_.loss, 0);

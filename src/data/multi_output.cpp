@@ -116,10 +116,20 @@ MultiOutputData multi_output_data(Dataset data, bool multiclass, const std::vect
   return out;
 }
 
+bool has_one_class_per_row(const Dataset& data) {
+  const auto is_class = [&](std::int32_t id) {
+    if (id < 0) return false;
+    const std::string& name = data.label.names[to_size(id)];
+    return !name.empty() && name.find(',') == std::string::npos;
+  };
+  return data.task.empty() && !data.label.empty() && std::ranges::all_of(data.label.id, is_class);
+}
+
 MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows) {
   MultiOutputData out;
   out.names = data.names;
   out.task_labels = data.task_labels;
+  out.exclusive = data.exclusive;
   out.x = data.x.select_rows(rows);
   out.weights = selected(data.weights, rows);
   normalise(out.weights);

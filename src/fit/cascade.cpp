@@ -59,9 +59,11 @@ class JointProblem {
       map_ = std::make_shared<FourierFeature>(train.columns(), *rows.fourier, *rows.sigma, data.context.seed);
     }
     train_ = training_data(train, *rows.negatives, data.context.seed);
+    train_.exclusive = !is_multiclass(loss) && has_one_class_per_row(train) && train_.outputs() > 1;
     if (data.test) {
       test_ =
           multi_output_data(designed(**data.test), is_multiclass(loss), &train_.names, train_.task_labels);
+      test_->exclusive = train_.exclusive;
     }
   }
   const MultiOutputData& train() const { return train_; }
@@ -116,21 +118,26 @@ PhiSearch search_by_folds(const MultiOutputData& data, const Dataset& rows, cons
                             context);
 }
 
-/// The phi that cross-validation chooses; `name` is its name in the report.
-std::vector<double> choose_phi(const MultiOutputData& data, const Dataset& rows,
-                               const CascadeOptions& options, const PhiGrid& grid, Index folds,
-                               const std::string& name, const Context& context, FitReport& report) {
+/// Sets the phi, and the ridge if the grid has several, that cross-validation chooses; `name` is phi's name
+/// in the report.
+void choose_phi(const MultiOutputData& data, const Dataset& rows, const PhiGrid& grid, Index folds,
+                const std::string& name, const Context& context, CascadeOptions& options, FitReport& report) {
   check_folds(folds, data.rows());
   const PhiSearch search = search_by_folds(data, rows, options, grid, folds, context);
   report.cross_validation = nlohmann::json::array();
   for (const PhiTrial& trial : search.trials) {
     const nlohmann::json phi = name == "phi" ? nlohmann::json(trial.phi) : nlohmann::json(trial.phi[0]);
-    report.cross_validation.push_back({{name, phi}, {"error", 1 - trial.accuracy}});
+    report.cross_validation.push_back(
+        {{name, phi}, {"ridge", trial.ridge}, {"error", 1 - trial.accuracy}, {"folds", trial.folds}});
   }
-  report.choices.push_back(fmt::format("{} {:.3g}: cross-validated error {:.3g}%, the least of {} tried",
-                                       name, fmt::join(search.phi, ", "), 100 * (1 - search.accuracy),
-                                       search.trials.size()));
-  return search.phi;
+  options.phi = search.phi;
+  options.ridge = search.ridge;
+  report.choices.push_back(
+      fmt::format("{} {:.3g}{}: cross-validated error {:.3g}%, {} tried", name, fmt::join(search.phi, ", "),
+                  grid.ridges.size() > 1 ? fmt::format(", ridge {:.3g}", search.ridge) : "",
+                  100 * (1 - search.accuracy), search.trials.size()));
+  const std::string warning = edge_warning(search.point, grid);
+  if (!warning.empty() && name == "phi") report.warnings.push_back(warning);
 }
 
 /// Learns and calibrates the probabilities; hinge scores alone say nothing about how sure they are.
@@ -157,6 +164,7 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
                          .levels = levels_of(o.levels, o.phi, o.mix),
                          .mix = o.mix.value_or(std::vector<double>()),
                          .phi = o.phi.value_or(std::vector<double>()),
+                         .ridge = o.ridge.value_or(0),
                          .smoothing = *o.smoothing,
                          .anneal = *o.anneal,
                          .bias = *o.common.bias,
@@ -165,14 +173,16 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   const JointProblem problem(o.common, o.rows, options.loss, data);
   FitReport report;
   if (!o.phi) {
-    const PhiGrid grid{.scales = *o.phi_scales};
-    options.phi =
-        choose_phi(problem.train(), *data.train, options, grid, *o.folds, "phi", data.context, report);
+    PhiGrid grid{.scales = *o.phi_scales};
+    if (!o.ridge) grid.ridges = usual_ridges();
+    std::ranges::sort(grid.scales, std::greater<>());
+    choose_phi(problem.train(), *data.train, grid, *o.folds, "phi", data.context, options, report);
   }
   options = complete(std::move(options));
   o.levels = options.levels;
   o.mix = options.mix;
   o.phi = options.phi;
+  o.ridge = options.ridge;
   return solve_and_calibrate(problem, o.common, o.rows, options, data, std::move(report), after_round);
 }
 
@@ -194,8 +204,8 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
   options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
   FitReport report;
   if (!o.lambda) {
-    o.lambda =
-        choose_phi(problem.train(), *data.train, options, {}, *o.folds, "lambda", data.context, report)[0];
+    choose_phi(problem.train(), *data.train, {}, *o.folds, "lambda", data.context, options, report);
+    o.lambda = options.phi[0];
   }
   options.phi = {*o.lambda};
   report.end.lambda = *o.lambda;
@@ -247,6 +257,11 @@ FieldTable fields(CascadeFit& o) {
            "leaves all but the first empty")
       .at_least(0)
       .otherwise_text("chosen by cross-validation");
+  table
+      .add("ridge", o.ridge,
+           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
+      .at_least(0)
+      .otherwise_text("chosen with phi; 0 if `phi` is given");
   table
       .add("mix", o.mix,
            "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "

@@ -32,6 +32,14 @@ Round round_of(const CascadeLevel& level, const Stage& stage, Index number, Inde
   return round;
 }
 
+bool judges_classes(const MultiOutputData& data) {
+  return data.multiclass() || (data.exclusive && !data.own_rows());
+}
+
+double error_of(const MultiOutputData& data, const Grid<double>& scores) {
+  return judges_classes(data) && !data.multiclass() ? 1 - accuracy(data, scores) : pair_error(data, scores);
+}
+
 void warn_of_levels(const Cascade& cascade, double tolerance, FitReport& report) {
   std::size_t missed = 0, worst = 0;
   const auto gap_of = [&](std::size_t l) {
@@ -69,22 +77,16 @@ OutputKind output_kind(JointLoss loss) {
 }
 
 void add_train_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round) {
-  round.train_error = pair_error(data, scores);
-  if (data.multiclass()) {
-    round.coverage = coverage(scores, data.label, data.error_weights());
-  } else {
-    round.train_task_accuracy = accuracy(data, scores);
-  }
+  round.train_error = error_of(data, scores);
+  if (judges_classes(data)) round.coverage = coverage(scores, classes_of_rows(data), data.error_weights());
+  if (!data.multiclass()) round.train_task_accuracy = task_accuracy(data, scores);
 }
 
 void add_test_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round) {
-  round.test_error = pair_error(data, scores);
+  round.test_error = error_of(data, scores);
   if (!data.unknown_tasks.empty()) round.unknown_tasks = data.unknown_tasks;
-  if (data.multiclass()) {
-    round.coverage = coverage(scores, data.label, data.error_weights());
-  } else {
-    round.test_task_accuracy = accuracy(data, scores);
-  }
+  if (judges_classes(data)) round.coverage = coverage(scores, classes_of_rows(data), data.error_weights());
+  if (!data.multiclass()) round.test_task_accuracy = task_accuracy(data, scores);
 }
 
 Nonzeros nonzeros(std::span<const double> weights, Index outputs) {
@@ -104,7 +106,8 @@ std::shared_ptr<LinearModel> cascade_model(const Cascade& cascade, const MultiOu
   std::vector<Increment> increments;
   for (const CascadeLevel& level : cascade.levels)
     increments.push_back({level.increment.weights, level.increment.bias});
-  auto model = model_of_increments(increments, data.names, output_kind(loss), preprocessing, map);
+  const OutputKind kind = data.exclusive ? OutputKind::classes : output_kind(loss);
+  auto model = model_of_increments(increments, data.names, kind, preprocessing, map);
   model->task_labels = data.task_labels;
   return model;
 }

@@ -17,7 +17,8 @@ inline constexpr double kMostLevels = 1000;
 /// Classes for a multiclass loss, tasks for a multitask loss.
 OutputKind output_kind(JointLoss loss);
 
-/// Sets train_error, and the coverage of classes or the task accuracy of tasks.
+/// Sets train_error, and the coverage of classes or the task accuracy of tasks; tasks made of classes have
+/// both, and their train_error is that of the class of the highest score.
 void add_train_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round);
 /// The same for test rows, and the tasks among them that were not learned.
 void add_test_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round);

@@ -1,12 +1,14 @@
 #include "sharelearn/fit/online_cascade.hpp"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <iterator>
 
 #include "data/to_size.hpp"
+#include "fit/online_choice.hpp"
 #include "fit/online_report.hpp"
 #include "fit/task_list.hpp"
 #include "learn/online_run.hpp"
@@ -47,6 +49,7 @@ void check_agreement(const OnlineCascadeFit& given, const OnlineCascadeModel& mo
   expect("phi", !given.phi || all_levels(*given.phi) == known.phi);
   expect("mix", !given.mix || *given.mix == known.mix);
   expect("gamma", !given.gamma || *given.gamma == known.gamma);
+  expect("ridge", !given.ridge || *given.ridge == known.ridge);
   expect("bias", !given.common.bias || *given.common.bias == known.bias);
   expect("scale",
          !given.common.scale || scaling_from(*given.common.scale) == model.preprocessing.scaling.kind);
@@ -60,18 +63,18 @@ void take_options(OnlineCascadeFit& o, const OnlineCascadeModel& model) {
   o.phi = known.phi;
   o.mix = known.mix;
   o.gamma = known.gamma;
+  o.ridge = known.ridge;
   o.common.bias = known.bias;
   o.common.scale = name_of(model.preprocessing.scaling.kind);
 }
 
 CascadeOptions levels_from(const OnlineCascadeFit& o) {
-  if (!o.phi)
-    throw OptionError("phi",
-                      "the online cascade does not choose it; give one value per level, or one for all");
+  if (!o.phi) throw OptionError("phi", "a stream cannot choose it; give one value per level, or one for all");
   return {.loss = joint_loss_from(*o.loss),
           .levels = levels_of(o.levels, o.phi, o.mix),
           .mix = o.mix.value_or(std::vector<double>()),
           .phi = *o.phi,
+          .ridge = o.ridge.value_or(0),
           .bias = *o.common.bias};
 }
 
@@ -107,9 +110,15 @@ FieldTable fields(OnlineCascadeFit& o) {
       .add("levels", o.levels,
            "Number of levels, from features shared by all classes or tasks to features of single ones")
       .between(1, kMostLevels)
-      .otherwise_text("that of `phi` or `mix`");
+      .otherwise_text("that of `phi` or `mix`, else as many of 5 as pay");
   table.add("phi", o.phi, "Weight of the penalty of each level, separated by commas, or one for all")
-      .at_least(0);
+      .at_least(0)
+      .otherwise_text("chosen by mistakes on the second half of a pass; must be given for a stream");
+  table
+      .add("ridge", o.ridge,
+           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
+      .at_least(0)
+      .otherwise_text("chosen with phi; 0 if `phi` is given");
   table
       .add("mix", o.mix,
            "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
@@ -121,7 +130,7 @@ FieldTable fields(OnlineCascadeFit& o) {
       .add("gamma", o.gamma,
            "Weight of the squared norm of the weights: larger makes learning slower and steadier")
       .between(kLeastGamma, 1 / kLeastGamma)
-      .otherwise(1.0);
+      .otherwise_text("chosen with phi; 1 if `phi` is given");
   table.add("passes", o.passes, "Number of passes over the data")
       .above(0)
       .otherwise(1)
@@ -154,6 +163,8 @@ OnlineCascadeLearner OnlineCascadeLearner::begin(const OnlineCascadeFit& options
   const FieldTable table = fields(o);
   table.check();
   table.fill();
+  o.gamma = o.gamma.value_or(1.0);
+  o.ridge = o.ridge.value_or(0.0);
   auto model = std::make_shared<OnlineCascadeModel>(OnlineCascade(online_options(levels_from(o), *o.gamma),
                                                                   std::ssize(outline.names), outline.columns,
                                                                   outline.own_rows));
@@ -327,6 +338,32 @@ void OnlineCascadeLearner::learn(const MultiOutputData& rows, const Context& con
   });
 }
 
+namespace {
+
+/// Sets phi, ridge and gamma as far as they are not given, from passes over the rows.
+void choose(OnlineCascadeFit& o, const Dataset& rows, const Context& context, FitReport& report) {
+  OnlineCascadeFit trial = o;
+  trial.levels = levels_of(o.levels, o.phi, o.mix);
+  trial.phi = {0.0};
+  const CascadeOptions options = complete(levels_from(trial));
+  OnlineCascadeLearner learner = OnlineCascadeLearner::begin(trial, rows, context.threads);
+  const MultiOutputData data = learner.match(rows, context.threads);
+  const OnlineChoice choice = choose_online(data, options, {o.gamma, o.ridge}, context);
+  o.levels = std::ssize(choice.phi);
+  o.phi = choice.phi;
+  o.mix = choice.mix;
+  o.ridge = choice.ridge;
+  o.gamma = choice.gamma;
+  report.choices.push_back(fmt::format(
+      "mix {:.3g}, phi {:.3g}, ridge {:.3g}, gamma {:.3g}: {:.3g}% mistakes on the second half of {} "
+      "steps, the least of {} passes",
+      fmt::join(choice.mix, ", "), fmt::join(choice.phi, ", "), choice.ridge, choice.gamma,
+      100 * choice.mistakes, choice.steps, choice.passes));
+  if (!choice.warning.empty()) report.warnings.push_back(choice.warning);
+}
+
+}  // namespace
+
 Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& context,
            const OnlineRun& run) {
   OnlineCascadeFit o = options;
@@ -338,6 +375,8 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
   return run_fit("cascade", data, o.common, table, context, [&](Prepared& prepared) {
     ThreadPool& threads = prepared.context.threads;
     refuse_row_weights(*prepared.train);
+    FitReport chosen;
+    if (!o.phi) choose(o, *prepared.train, prepared.context, chosen);
     OnlineCascadeLearner learner = run.resume != nullptr
                                        ? OnlineCascadeLearner::resume(run.resume, o, run.source)
                                        : OnlineCascadeLearner::begin(o, *prepared.train, threads);
@@ -351,6 +390,9 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     require_steps(learner.model());
     FitReport report = learner.report(seconds);
+    report.choices = std::move(chosen.choices);
+    report.warnings = std::move(chosen.warnings);
+    report.cross_validation = std::move(chosen.cross_validation);
     report.rows = prepared.train->rows();
     std::optional<MultiOutputData> test;
     if (prepared.test) test = learner.match_test(**prepared.test, threads);

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <limits>
+#include <numeric>
 
+#include "data/to_size.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/run/checkpoint.hpp"
@@ -14,7 +17,12 @@ namespace sharelearn {
 
 namespace {
 
-/// Forwards cancellation, but not progress: progress is reported trial by trial.
+constexpr double kNotTried = -std::numeric_limits<double>::infinity();
+constexpr Index kMostIterations = 300;  // of a fit that is only compared
+constexpr double kToleranceFrom = 0.1;
+constexpr double kHopeless = 2;  // standard errors behind the best
+
+/// Forwards cancellation, but not progress: progress is reported path by path.
 class QuietMonitor : public Monitor {
  public:
   explicit QuietMonitor(const Monitor& of) : of_(of) {}
@@ -24,84 +32,148 @@ class QuietMonitor : public Monitor {
   const Monitor& of_;
 };
 
-/// Coordinate search over the scales; no trial is judged twice.
-class ScaleSearch {
- public:
-  ScaleSearch(const std::vector<double>& grid, const std::function<double(const std::vector<double>&)>& judge)
-      : grid_(grid), judge_(judge) {}
+/// Of a share of rows.
+double standard_error_of(double share, double rows) {
+  const double inside = std::clamp(share, 0.0, 1.0);
+  return std::sqrt(std::max(inside * (1 - inside), 0.25 / rows) / rows);
+}
 
-  /// Tries every scale of level l around `from`; `best` becomes the winner if it beats all trials so far.
-  void improve(std::size_t l, const std::vector<double>& from, std::vector<double>& best) {
-    const std::vector<double> start = from;
-    std::vector<double> scales = grid_;
-    if (start != std::vector<double>(start.size(), 1.0)) scales.insert(scales.begin(), 1.0);
-    for (const double scale : scales) {
-      std::vector<double> tried = start;
-      tried[l] = scale;
-      const auto [known, fresh] = seen_.try_emplace(tried, 0.0);
-      if (fresh) known->second = judge_(tried);
-      if (seen_.size() == 1 || known->second > highest_ + 1e-12) {
-        highest_ = known->second;
-        best = tried;
+/// A row of weight 3 counts as three rows.
+double rows_in(const MultiOutputData& data) {
+  if (data.counts.empty()) return static_cast<double>(data.rows());
+  return std::max(1.0, std::accumulate(data.counts.begin(), data.counts.end(), 0.0));
+}
+
+double mean_of_first(const std::vector<double>& values, std::size_t count) {
+  return std::accumulate(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(count), 0.0) /
+         static_cast<double>(count);
+}
+
+/// Fits the points on every pair and judges the held-out rows.
+class PairJudge : public PhiJudge {
+ public:
+  PairJudge(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
+            const Context& context)
+      : pairs_(pairs), options_(options), grid_(grid), context_(context) {
+    const MultiOutputData& first = pairs.front().train;
+    for (const double mix : options_.mix) tops_.push_back(largest_phi(first, options_, mix, context_));
+    fixed_ridge_ = options.ridge;
+    const bool chooses = grid.ridges.size() > 1 || grid.ridges.front() > 0;
+    strong_ = chooses ? strong_ridge(first, options_, context_) : 0;
+    options_.tolerance = grid.tolerance;
+    options_.tolerance_from = kToleranceFrom;
+    options_.max_iterations = std::min(options_.max_iterations, kMostIterations);
+  }
+
+  std::vector<std::vector<double>> measure(std::span<const PhiPoint> path,
+                                           const std::vector<double>& best) override {
+    ++paths_;
+    std::vector<std::vector<double>> out(path.size());
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      std::vector<std::size_t> alive;
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        if (out[i].size() == p && !is_hopeless(out[i], out, best)) alive.push_back(i);
+      }
+      if (alive.empty()) break;
+      const CheckpointStep step(context_.checkpoint, fmt::format("path {} of pair {}", paths_, p + 1));
+      const auto fit_path = [&](std::size_t) { return measure_on(p, path, alive); };
+      const auto measures = cross_validate(1, fit_path, ChoiceOfPoint::least, context_).folds.front();
+      for (std::size_t a = 0; a < alive.size(); ++a) {
+        if (measures[a] != kNotTried) out[alive[a]].push_back(measures[a]);
       }
     }
+    keep_trials(path, out);
+    return out;
   }
 
- private:
-  const std::vector<double>& grid_;
-  const std::function<double(const std::vector<double>&)>& judge_;
-  std::map<std::vector<double>, double> seen_;
-  double highest_ = 0;
-};
+  std::size_t folds() const override { return pairs_.size(); }
 
-class Search {
- public:
-  Search(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
-         const Context& context)
-      : pairs_(pairs), options_(options), grid_(grid), context_(context), fitted_(pairs.size()) {
-    for (const double mix : options_.mix) {
-      tops_.push_back(largest_phi(pairs.front().train, options_, mix, context_));
-    }
-    options_.tolerance = grid.tolerance;
-    options_.max_iterations = std::min<Index>(options_.max_iterations, 500);
-    const auto levels = static_cast<Index>(tops_.size()), scales = static_cast<Index>(grid.scales.size());
-    planned_ = levels * scales + (levels > 1 ? levels * (scales + 1) * grid.rounds : 0);
+  /// With three folds or more that of the paired differences.
+  double standard_error(const std::vector<double>& from, const std::vector<double>& to) const override {
+    const std::size_t n = from.size();
+    if (n < 3) return standard_error_of(mean_of_first(to, n), rows_of_first(n));
+    const double gain = mean_of_first(to, n) - mean_of_first(from, n);
+    double squares = 0;
+    for (std::size_t p = 0; p < n; ++p) squares += std::pow(to[p] - from[p] - gain, 2);
+    return std::sqrt(squares / static_cast<double>(n * (n - 1)));
   }
 
-  PhiSearch run() {
-    const auto scales = search_scales(tops_.size(), grid_.scales, grid_.rounds,
-                                      [&](const std::vector<double>& tried) { return judge(tried); });
-    found_.phi = phi_of(scales);
-    return std::move(found_);
-  }
-
- private:
-  std::vector<double> phi_of(const std::vector<double>& scales) const {
+  /// phi of every level; that of a level left out keeps it empty on other rows, too.
+  std::vector<double> phi_of(const PhiPoint& point) const {
     std::vector<double> phi;
-    // Slightly above the top, so that rounding cannot let a feature into an empty level.
-    for (std::size_t l = 0; l < scales.size(); ++l)
-      phi.push_back(tops_[l] * (scales[l] < 1 ? scales[l] : 1.001));
+    for (std::size_t l = 0; l < tops_.size(); ++l) phi.push_back(tops_[l] * point.scales[l]);
     return phi;
   }
+  double ridge_of(const PhiPoint& point) const { return strong_ > 0 ? strong_ * point.ridge : fixed_ridge_; }
+  std::vector<PhiTrial> take_trials() { return std::move(trials_); }
 
-  double judge(const std::vector<double>& scales) {
-    ++done_;
-    options_.phi = phi_of(scales);
-    const CheckpointStep step(context_.checkpoint, fmt::format("trial {}", done_));
+ private:
+  double rows_of_first(std::size_t pairs) const {
+    double rows = 0;
+    for (std::size_t p = 0; p < pairs; ++p) rows += rows_in(pairs_[p].held_out);
+    return rows;
+  }
+
+  /// Whether the point is behind the best one on the folds that it has by more than chance makes likely.
+  bool is_hopeless(const std::vector<double>& measures, const std::vector<std::vector<double>>& path,
+                   const std::vector<double>& best) const {
+    const std::size_t n = measures.size();
+    if (n == 0) return false;
+    double highest = best.empty() ? kNotTried : mean_of_first(best, n);
+    for (const auto& other : path) {
+      if (other.size() >= n) highest = std::max(highest, mean_of_first(other, n));
+    }
+    return mean_of_first(measures, n) < highest - kHopeless * standard_error_of(highest, rows_of_first(n));
+  }
+
+  /// Only the levels in use are fitted.
+  CascadeOptions options_of(const PhiPoint& point) const {
+    CascadeOptions options = options_;
+    options.mix.clear(), options.phi.clear();
+    for (std::size_t l = 0; l < tops_.size(); ++l) {
+      if (point.scales[l] >= 1) continue;
+      options.mix.push_back(options_.mix[l]);
+      options.phi.push_back(tops_[l] * point.scales[l]);
+    }
+    options.levels = std::ssize(options.phi);
+    options.ridge = ridge_of(point);
+    return options;
+  }
+
+  std::vector<double> measure_on(std::size_t pair, std::span<const PhiPoint> path,
+                                 const std::vector<std::size_t>& alive) {
     QuietMonitor monitor(context_.monitor);
     Context quiet{context_.threads, monitor, context_.seed};
-    // In a cross-validation less is better.
-    const auto measure = [&](std::size_t p) {
-      fitted_[p] = fit_cascade(pairs_[p].train, options_, quiet, &fitted_[p]);
-      const auto scores = cascade_scores(fitted_[p], pairs_[p].held_out, options_.levels, context_.threads);
-      return std::vector<double>{-grid_.judge(pairs_[p].held_out, scores)};
-    };
-    const double mean = -cross_validate(pairs_.size(), measure, ChoiceOfPoint::least, context_).mean[0];
-    found_.accuracy = found_.trials.empty() ? mean : std::max(found_.accuracy, mean);
-    context_.monitor.progress("cross-validation", done_, planned_,
-                              fmt::format("best {:.4f}", found_.accuracy));
-    found_.trials.push_back({options_.phi, mean});
-    return mean;
+    const HeldOutPair& rows = pairs_[pair];
+    Cascade fitted;
+    std::vector<double> out(alive.size(), kNotTried);
+    double highest = kNotTried;
+    int fallen = 0;
+    for (std::size_t a = 0; a < alive.size() && !context_.monitor.cancelled(); ++a) {
+      if (fallen > 1 && a + 1 < alive.size()) continue;
+      const CascadeOptions options = options_of(path[alive[a]]);
+      fitted = fit_cascade(rows.train, options, quiet, &fitted);
+      const auto scores = cascade_scores(fitted, rows.held_out, options.levels, context_.threads);
+      out[a] = grid_.judge(rows.held_out, scores);
+      highest = std::max(highest, out[a]);
+      const double error = standard_error_of(highest, rows_in(rows.held_out));
+      fallen = out[a] < highest - error ? fallen + 1 : 0;
+    }
+    return out;
+  }
+
+  void keep_trials(std::span<const PhiPoint> path, const std::vector<std::vector<double>>& measures) {
+    double highest = 0;
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      const std::size_t n = measures[i].size();
+      if (n > 0)
+        trials_.push_back(
+            {phi_of(path[i]), ridge_of(path[i]), mean_of_first(measures[i], n), std::ssize(measures[i])});
+    }
+    for (const PhiTrial& trial : trials_) highest = std::max(highest, trial.accuracy);
+    const Index levels = std::ssize(tops_), planned = 4 + 2 * levels;  // with one try of one level more
+    context_.monitor.progress("cross-validation", paths_, std::max(paths_, planned),
+                              fmt::format("best {:.4f}", highest));
   }
 
   std::span<const HeldOutPair> pairs_;
@@ -109,9 +181,9 @@ class Search {
   PhiGrid grid_;
   Context context_;
   std::vector<double> tops_;
-  std::vector<Cascade> fitted_;  ///< the last fit of each pair: equal first levels are not fitted again
-  PhiSearch found_;
-  Index done_ = 0, planned_ = 0;
+  double strong_ = 0, fixed_ridge_ = 0;
+  Index paths_ = 0;
+  std::vector<PhiTrial> trials_;
 };
 
 CascadeOptions with_mix(CascadeOptions options) {
@@ -119,28 +191,30 @@ CascadeOptions with_mix(CascadeOptions options) {
   return complete(std::move(options));
 }
 
-}  // namespace
-
-std::vector<double> search_scales(std::size_t levels, const std::vector<double>& grid, int rounds,
-                                  const std::function<double(const std::vector<double>&)>& judge) {
-  ScaleSearch search(grid, judge);
-  const std::vector<double> empty(levels, 1.0);
-  std::vector<double> best = empty;
-  for (std::size_t l = 0; l < levels; ++l) search.improve(l, empty, best);
-  for (int round = 0; levels > 1 && round < rounds; ++round) {
-    for (std::size_t l = 0; l < levels; ++l) search.improve(l, best, best);
+void check_descending(const std::vector<double>& grid, const char* what, double most) {
+  if (grid.empty()) throw InputError(fmt::format("the grid of {} is empty", what));
+  for (const double value : grid) {
+    if (!(value >= 0 && value <= most))
+      throw InputError(fmt::format("the grid of {} needs values in [0, {}], {} given", what, most, value));
   }
-  return best;
 }
 
-PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& grid,
+}  // namespace
+
+void check(const PhiGrid& grid) {
+  check_descending(grid.scales, "phi", std::nextafter(1.0, 0.0));
+  check_descending(grid.ridges, "ridges", 1e6);
+}
+
+PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& options, const PhiGrid& given,
                      const Context& context) {
-  if (grid.scales.empty()) throw InputError("the grid of phi is empty");
-  for (const double scale : grid.scales) {
-    if (!(scale >= 0 && scale < 1))
-      throw InputError(fmt::format("the grid of phi needs scales in [0, 1), {} given", scale));
-  }
-  return Search(pairs, with_mix(options), grid, context).run();
+  check(given);
+  PhiGrid grid = given;
+  std::ranges::sort(grid.scales, std::greater<>());
+  PairJudge judge(pairs, with_mix(options), grid, context);
+  const PhiChoice choice = search_points(to_size(options.levels), grid, judge);
+  return {judge.phi_of(choice.point), judge.ridge_of(choice.point),
+          mean_of_first(choice.measures, choice.measures.size()), judge.take_trials(), choice.point};
 }
 
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,

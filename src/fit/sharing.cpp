@@ -54,6 +54,16 @@ nlohmann::json values_of(SharingFit options) {
   return fields(options).values_in_effect();
 }
 
+/// Sets that were learned are in models of earlier versions only.
+void refuse_learned_sets(const Model& model, const std::string& source) {
+  const auto* sharing = dynamic_cast<const SharingModel*>(&model);
+  if (sharing == nullptr || sharing->sets.kind() != Hypotheses::learned) return;
+  throw InputError(fmt::format(
+      "{}: was learned with `hypotheses` learned, which was removed; it can predict, but not learn on: start "
+      "a new model with `hypotheses` hybrid",
+      source));
+}
+
 std::shared_ptr<SharingModel> model_to_go_on(const ModelPtr& from, const SharingFit& options,
                                              const std::string& source) {
   auto model = std::dynamic_pointer_cast<SharingModel>(from);
@@ -339,14 +349,15 @@ OnlineSharing OnlineSharing::begin(const SharingFit& options) {
 
 OnlineSharing OnlineSharing::resume(const ModelPtr& model, const SharingFit& options,
                                     const std::string& source) {
+  refuse_learned_sets(*model, source);
   const SharingFit filled = resolved(with_options_of(*model, options));
   return OnlineSharing(std::make_unique<State>(filled, model_to_go_on(model, filled, source)));
 }
 
 void OnlineSharing::compare_with(Competitor competitor) {
   if (model().uses_kernel()) throw OptionError("competitor", "bounds are computed without a `kernel` only");
-  if (model().options.update != UpdateRule::perceptron || model().sets.kind() == Hypotheses::learned)
-    throw OptionError("competitor", "the bound holds for `update` perceptron and sets that do not change");
+  if (model().options.update != UpdateRule::perceptron)
+    throw OptionError("competitor", "the bound holds for `update` perceptron only");
   if (model().features.bias() || model().features.by_name())
     throw OptionError("competitor",
                       "its weights are those of numbered columns; leave `bias` and `names` out");

@@ -10,14 +10,15 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::array<std::string_view, 5> kWords{"multi", "single", "hybrid", "hierarchy", "learned"};
+constexpr std::array<std::string_view, 4> kWords{"multi", "single", "hybrid", "hierarchy"};
 
 ClassSets sets_of(const SharingFit& o) {
   if (is_hypotheses_word(*o.hypotheses)) return ClassSets(hypotheses_from(*o.hypotheses));
+  refuse_removed(*o.hypotheses);
   if (o.hypotheses->find_first_of(" \t\n:") == std::string::npos) {
     throw OptionError(
         "hypotheses",
-        fmt::format("expected multi, single, hybrid, hierarchy, learned or lines \"set: class class ...\", "
+        fmt::format("expected multi, single, hybrid, hierarchy or lines \"set: class class ...\", "
                     "found '{}'",
                     *o.hypotheses));
   }
@@ -81,7 +82,7 @@ void add_class_fields(SharingFit& o, FieldTable& table) {
       .add("hypotheses", o.hypotheses,
            "Which classes share weights: multi (none), single (all), hybrid (weights of its own for each "
            "class and shared ones), hierarchy (class names are paths as in a/b; classes with the same prefix "
-           "share), learned (found while learning), or a file of lines \"set: class class ...\"")
+           "share), or a file of lines \"set: class class ...\"")
       .otherwise("hybrid");
   table.add("own", o.own, "Every class has weights of its own beside those of the sets in the file")
       .otherwise(false)
@@ -183,6 +184,13 @@ void add_example_fields(SharingFit& o, FieldTable& table) {
 
 }  // namespace
 
+void refuse_removed(std::string_view hypotheses) {
+  if (hypotheses == "learned") {
+    throw OptionError("hypotheses",
+                      "learned sets were removed: they made no fewer mistakes than hybrid; use hybrid");
+  }
+}
+
 bool is_hypotheses_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
@@ -202,6 +210,7 @@ SharingFit with_options_of(const Model& model, SharingFit o) {
   const auto options = model.metadata.find("options");
   if (learned == nullptr || options == model.metadata.end() || !options->is_object()) return o;
   const FieldTable table = fields(o);
+  std::vector<const Field*> taken;
   for (const Field& field : table.fields()) {
     const auto value = options->find(field.name);
     const bool is_file = field.name == "hypotheses" && !(value != options->end() && value->is_string() &&
@@ -209,7 +218,13 @@ SharingFit with_options_of(const Model& model, SharingFit o) {
     // Scaling decides how a front reads the input, before it reads the model.
     if (field.is_set() || value == options->end() || value->is_null() || is_file || field.name == "scale")
       continue;
-    field.set(*value);
+    // Earlier versions wrote whole numbers as others, and options that do not apply, too.
+    const bool whole = field.type == FieldType::whole && value->is_number_float();
+    field.set(whole ? nlohmann::json(value->get<Index>()) : *value);
+    taken.push_back(&field);
+  }
+  for (const Field* field : taken) {
+    if (!field->applies()) field->clear();
   }
   return o;
 }

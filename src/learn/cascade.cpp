@@ -12,6 +12,7 @@
 #include "learn/multi_output_problem.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
+#include "sharelearn/penalty/with_ridge.hpp"
 #include "sharelearn/run/checkpoint.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/newton_start.hpp"
@@ -34,13 +35,29 @@ std::vector<double> smoothing_steps(const CascadeOptions& options) {
   return steps;
 }
 
-std::shared_ptr<const Penalty> penalty_of(const CascadeOptions& options, double mix) {
+std::shared_ptr<const Penalty> norm_of(const CascadeOptions& options, double mix) {
   if (options.penalty != nullptr) return options.penalty;
   return std::make_shared<SparseGroup>(mix);
 }
 
+/// A level's penalty is strength * penalty.
+struct LevelPenalty {
+  std::shared_ptr<const Penalty> penalty;
+  double strength;
+};
+
+LevelPenalty penalty_of(const CascadeOptions& options, const CascadeLevel& level) {
+  const auto norm = norm_of(options, level.mix);
+  if (level.ridge == 0) return {norm, level.phi};
+  return {std::make_shared<WithRidge>(norm, level.phi, level.ridge), 1};
+}
+
 CascadeLevel unsolved_level(const CascadeOptions& options, Index l) {
-  return {.mix = options.mix[to_size(l)], .phi = options.phi[to_size(l)], .increment = {}, .report = {}};
+  return {.mix = options.mix[to_size(l)],
+          .phi = options.phi[to_size(l)],
+          .ridge = options.ridge,
+          .increment = {},
+          .report = {}};
 }
 
 std::string step_name(std::size_t step) {
@@ -55,23 +72,31 @@ std::optional<std::size_t> stored_step(const Context& context, std::size_t steps
   return std::nullopt;
 }
 
-/// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely.
+double loss_of_zero(const MultiOutputData& data, const Loss& loss, Context& context) {
+  return evaluate(loss, Grid<double>(data.rows(), data.score_columns()), nullptr, context.threads);
+}
+
+/// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely. From `near`, the
+/// increment of a similar problem, the last step is enough.
 FistaReport solve_level(const MultiOutputData& data, const Design& design, const CascadeOptions& options,
-                        const Grid<double>& offset, CascadeLevel& level, Context& context) {
-  const auto penalty = penalty_of(options, level.mix);
-  level.increment = zero_point(design);
+                        const Grid<double>& offset, const CompositePoint* near, CascadeLevel& level,
+                        Context& context) {
+  const LevelPenalty penalty = penalty_of(options, level);
+  level.increment = near != nullptr ? *near : zero_point(design);
   FistaReport report;
   const auto steps = smoothing_steps(options);
   const std::optional<std::size_t> stored = stored_step(context, steps.size());
-  for (std::size_t s = stored.value_or(0); s < steps.size(); ++s) {
+  for (std::size_t s = stored.value_or(near != nullptr ? steps.size() - 1 : 0); s < steps.size(); ++s) {
     const CheckpointStep step(context.checkpoint, step_name(s));
     const auto loss = make_loss(data, options.loss, steps[s]);
     const bool last = s + 1 == steps.size();
     const FistaOptions solver{.tolerance = last ? options.tolerance : 1e-2,
-                              .max_iterations = last ? options.max_iterations : 200};
-    const CompositeProblem problem{design, *loss, *penalty, level.phi, &offset};
+                              .max_iterations = last ? options.max_iterations : 200,
+                              .least_objective = options.tolerance_from * loss_of_zero(data, *loss, context)};
+    const CompositeProblem problem{design, *loss, *penalty.penalty, penalty.strength, &offset};
     Index before = report.iterations;
-    if (!stored && !is_hinge(options.loss) && options.penalty == nullptr && models_pay(problem)) {
+    if (!stored && near == nullptr && !is_hinge(options.loss) && options.penalty == nullptr &&
+        models_pay(problem)) {
       before += approach_by_models(problem, level.increment, solver.tolerance, context);
     }
     report = minimise_fista(problem, level.increment, solver, context);
@@ -103,14 +128,17 @@ void keep_levels(const Cascade& cascade, Checkpoint& checkpoint) {
   checkpoint.put(fmt::format("level {}", cascade.levels.size()), {});  // its steps are not needed any more
 }
 
-/// The levels of a checkpoint, if it has any.
-Cascade levels_of(const Checkpoint* checkpoint, const Design& design) {
+/// The levels of a checkpoint, if it has any; it belongs to a run with the same ridge.
+Cascade levels_of(const Checkpoint* checkpoint, const Design& design, double ridge) {
   Cascade stored;
   const std::string* found = checkpoint != nullptr ? checkpoint->find(kLevelsEntry) : nullptr;
   if (found == nullptr) return stored;
   ByteReader in = checkpoint->reader(*found);
   const CompositePoint like = zero_point(design);
-  for (std::uint64_t left = in.u64(); left > 0; --left) stored.levels.push_back(read_level(in, like));
+  for (std::uint64_t left = in.u64(); left > 0; --left) {
+    stored.levels.push_back(read_level(in, like));
+    stored.levels.back().ridge = ridge;
+  }
   in.expect_end();
   return stored;
 }
@@ -119,10 +147,17 @@ Index equal_levels(const Cascade& known, const CascadeOptions& options) {
   Index kept = 0;
   while (kept < options.levels && kept < static_cast<Index>(known.levels.size()) &&
          known.levels[to_size(kept)].mix == options.mix[to_size(kept)] &&
-         known.levels[to_size(kept)].phi == options.phi[to_size(kept)]) {
+         known.levels[to_size(kept)].phi == options.phi[to_size(kept)] &&
+         known.levels[to_size(kept)].ridge == options.ridge) {
     ++kept;
   }
   return kept;
+}
+
+/// The increment of the first level of this mix, from which another solve may start.
+const CompositePoint* increment_of_mix(const Cascade& known, double mix) {
+  const auto found = std::ranges::find(known.levels, mix, &CascadeLevel::mix);
+  return found != known.levels.end() ? &found->increment : nullptr;
 }
 
 void check_numbers(const std::vector<double>& values, Index levels, const char* what) {
@@ -154,6 +189,8 @@ CascadeOptions complete(CascadeOptions options) {
     if (!(phi >= 0 && std::isfinite(phi)))
       throw InputError(fmt::format("phi must be 0 or more, {} given", phi));
   }
+  if (!(options.ridge >= 0 && std::isfinite(options.ridge)))
+    throw InputError(fmt::format("ridge must be 0 or more, {} given", options.ridge));
   return options;
 }
 
@@ -162,7 +199,7 @@ Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& given, Co
   const auto start = std::chrono::steady_clock::now();
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
-  const Cascade stored = levels_of(context.checkpoint, design);
+  const Cascade stored = levels_of(context.checkpoint, design, options.ridge);
   if (known == nullptr) known = &stored;
   Cascade cascade;
   cascade.scores = Grid<double>(data.rows(), data.score_columns());
@@ -174,7 +211,8 @@ Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& given, Co
         level = known->levels[to_size(l)];
       } else {
         const CheckpointStep step(context.checkpoint, fmt::format("level {}", l + 1));
-        level.report = solve_level(data, design, options, cascade.scores, level, context);
+        const CompositePoint* near = known == &stored ? nullptr : increment_of_mix(*known, level.mix);
+        level.report = solve_level(data, design, options, cascade.scores, near, level, context);
       }
       add_scores(design, level.increment, cascade.scores, context.threads);
     } catch (const Cancelled&) {
@@ -195,7 +233,7 @@ CascadeLevel fit_level(const MultiOutputData& data, const CascadeOptions& given,
   const CascadeOptions options = complete(given);
   const Design design = make_design(data, options.bias, context.threads);
   CascadeLevel level = unsolved_level(options, l);
-  level.report = solve_level(data, design, options, scores, level, context);
+  level.report = solve_level(data, design, options, scores, nullptr, level, context);
   add_scores(design, level.increment, scores, context.threads);
   return level;
 }
@@ -211,11 +249,23 @@ Grid<double> cascade_scores(const Cascade& cascade, const MultiOutputData& data,
   return scores;
 }
 
-double largest_phi(const MultiOutputData& data, const CascadeOptions& options, double mix, Context& context) {
+namespace {
+
+EmptyPoint empty_point_of(const MultiOutputData& data, const CascadeOptions& options, double mix,
+                          Context& context) {
   const Design design = make_design(data, options.bias, context.threads);
   const auto loss = make_loss(data, options.loss, options.smoothing);
-  const auto penalty = penalty_of(options, mix);
-  return largest_strength({design, *loss, *penalty, 1.0, nullptr}, context);
+  return empty_point({design, *loss, *norm_of(options, mix), 1.0, nullptr}, context);
+}
+
+}  // namespace
+
+double largest_phi(const MultiOutputData& data, const CascadeOptions& options, double mix, Context& context) {
+  return empty_point_of(data, options, mix, context).strength;
+}
+
+double strong_ridge(const MultiOutputData& data, const CascadeOptions& options, Context& context) {
+  return empty_point_of(data, options, 0, context).ridge;
 }
 
 }  // namespace sharelearn

@@ -44,7 +44,12 @@ std::span<const OnlineExample> OnlineSource::step(Index t) {
 
 OnlineCascadeOptions online_options(const CascadeOptions& given, double gamma) {
   const CascadeOptions options = complete(given);
-  return {.loss = options.loss, .mix = options.mix, .phi = options.phi, .gamma = gamma, .bias = options.bias};
+  return {.loss = options.loss,
+          .mix = options.mix,
+          .phi = options.phi,
+          .gamma = gamma,
+          .ridge = options.ridge,
+          .bias = options.bias};
 }
 
 void run_online(OnlineCascade& cascade, OnlineSource& source, Index first, Context& context,

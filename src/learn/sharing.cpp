@@ -60,7 +60,6 @@ SharingTrial SharingLearner::learn(const ExampleView& x, Index actual, const std
   const std::span<const double> scores = this->scores(x);
   if (state.adapts()) meet_scales(x);
   SharingTrial trial{best_class(scores), actual};
-  const std::optional<SetVote> vote = set_vote(scores, trial);
   if (actual < 0) {
     trial.first_occurrence = true;
     trial.actual = state.add_class(label);
@@ -72,7 +71,6 @@ SharingTrial SharingLearner::learn(const ExampleView& x, Index actual, const std
   if (trial.mistake) {
     ++state.mistakes;
   }
-  if (vote) revise_sets(state, *vote);
   join_statistics(x, trial.actual);
   ++state.examples;
   return trial;
@@ -95,16 +93,6 @@ void SharingLearner::learn_class(const ExampleView& x, std::span<const double> s
   } else {
     update(x, trial.actual, rival, passive_aggressive_step(x, loss, trial.actual, rival));
   }
-}
-
-std::optional<SetVote> SharingLearner::set_vote(std::span<const double> scores,
-                                                const SharingTrial& trial) const {
-  if (state_->sets.kind() != Hypotheses::learned || trial.actual < 0 || scores.size() < 2)
-    return std::nullopt;
-  std::vector<double> own;
-  for (std::size_t r = 0; r < scores.size(); ++r)
-    own.push_back(scores[r] - scorer_.shared_part(static_cast<Index>(r)));
-  return SetVote{trial.actual, trial.predicted == trial.actual, best_class(own) == trial.actual};
 }
 
 // w^tau <- w^tau + tau(y) phi^tau(x, y) - tau(yhat) phi^tau(x, yhat), for all tau.

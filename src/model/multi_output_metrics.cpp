@@ -70,8 +70,23 @@ double pair_error(const MultiOutputData& data, const Grid<double>& scores) {
   return total.all > 0 ? total.wrong / total.all : 0.0;
 }
 
+std::vector<std::int32_t> classes_of_rows(const MultiOutputData& data) {
+  if (data.multiclass()) return data.label;
+  std::vector<std::int32_t> classes;
+  for (Index i = 0; i < data.rows(); ++i) {
+    const auto begin = data.sign.begin() + i * data.outputs(), end = begin + data.outputs();
+    const auto positive = std::find_if(begin, end, [](std::int8_t s) { return s > 0; });
+    classes.push_back(positive == end ? -1 : static_cast<std::int32_t>(positive - begin));
+  }
+  return classes;
+}
+
 double accuracy(const MultiOutputData& data, const Grid<double>& scores) {
-  if (data.multiclass()) return 1 - pair_error(data, scores);
+  if (!data.multiclass() && (!data.exclusive || data.own_rows())) return task_accuracy(data, scores);
+  return 1 - error_rate(scores, classes_of_rows(data), data.error_weights());
+}
+
+double task_accuracy(const MultiOutputData& data, const Grid<double>& scores) {
   double sum = 0, tasks = 0;
   for (Index t = 0; t < data.outputs(); ++t) {
     const TaskCount count = count_task(data, t, scores);

@@ -108,10 +108,7 @@ std::string SharingModel::payload() const {
   centred.write(out);
   for (const Index v : {feature_count, next_slot, examples, mistakes, first_occurrences, updates, lines})
     out.index(v);
-  out.index(static_cast<Index>(votes.size()));
-  for (const SetVotes& v : votes) {
-    for (const double number : {v.trials, v.helped, v.harmed}) out.f64(number);
-  }
+  out.index(0);  // earlier versions, which learned sets, keep votes here
   if (adapts()) write_adaptive(out, adaptive);
   // Models of sparse rows alone end here. A table's names stay where sparse rows came after it.
   const Preprocessing& input = preprocessing;
@@ -196,10 +193,8 @@ void SharingModel::read_progress(ByteReader& in) {
   for (Index* v : {&feature_count, &next_slot, &examples, &mistakes, &first_occurrences, &updates, &lines}) {
     *v = in.index(0, kMany);
   }
-  votes.resize(static_cast<std::size_t>(in.index(0, class_count())));
-  for (SetVotes& v : votes) {
-    for (double* number : {&v.trials, &v.helped, &v.harmed}) *number = in.f64();
-  }
+  // Votes on sets that were learned, three numbers per class.
+  for (Index left = 3 * in.index(0, class_count()); left > 0; --left) in.f64();
 }
 
 void SharingModel::read_adaptive(ByteReader& in) {

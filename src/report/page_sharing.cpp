@@ -95,8 +95,6 @@ void add_sharing(const SharingModel& model, nlohmann::json& page) {
   page["axis"] = "none";
   page["weights"].push_back(weights_json(rows, k));
   page["order"] = order_json(rows, rows.features.size(), k);
-  nlohmann::json votes = nlohmann::json::array();
-  for (const SetVotes& vote : model.votes) votes.push_back({vote.helped, vote.harmed, vote.trials});
   page["sharing"] = {{"examples", model.examples},
                      {"mistakes", model.mistakes},
                      {"firstOccurrences", model.first_occurrences},
@@ -104,7 +102,7 @@ void add_sharing(const SharingModel& model, nlohmann::json& page) {
                      {"hypotheses", name_of(model.sets.kind())},
                      {"common", model.sets.common()},
                      {"sets", sets_json(model)},
-                     {"votes", votes},
+                     {"votes", nlohmann::json::array()},  // the page of models that learned their sets
                      {"examplesOf", std::vector<double>(model.examples_of.begin(),
                                                         model.examples_of.begin() + model.class_count())}};
 }

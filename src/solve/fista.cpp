@@ -76,6 +76,15 @@ double slack_of_weights(const Design& design, std::span<const double> weights,
   return sum * (1 + largest);
 }
 
+/// sum_j of the conjugate of strength * penalty at the rows of the gradient.
+double conjugates(const CompositeProblem& problem, std::span<const double> gradient) {
+  const auto outputs = to_size(problem.design.outputs());
+  double sum = 0;
+  for (std::size_t row = 0; row < gradient.size(); row += outputs)
+    sum += problem.penalty.conjugate(gradient.subspan(row, outputs), problem.strength);
+  return sum;
+}
+
 /// The bound of fista_solver.hpp, from the loss, the gradient of all rows considered, and the bias's
 /// gradient.
 double gap_of(const CompositeProblem& problem, const Values& values, std::span<const double> weights,
@@ -87,9 +96,14 @@ double gap_of(const CompositeProblem& problem, const Values& values, std::span<c
   slack *= 1 + largest_magnitude(bias);
   // Without a penalty every column is in the working set: the rows of weights are those of the design.
   if (problem.strength == 0) return slack + slack_of_weights(problem.design, weights, gradient);
-  const double dual = largest_dual_norm(problem.penalty, gradient, outputs);
+  const double below = values.loss - dot(gradient, weights) - slack;
+  const bool needs_all = problem.penalty.zero_pattern() == ZeroPattern::nothing;
+  const double dual = needs_all ? 0 : largest_dual_norm(problem.penalty, gradient, outputs);
   const double alpha = dual > problem.strength ? problem.strength / dual : 1.0;
-  return values.objective() - alpha * (values.loss - dot(gradient, weights) - slack);
+  if (problem.penalty.is_norm()) return values.objective() - alpha * below;
+  double bound = below - conjugates(problem, gradient);
+  if (!needs_all) bound = std::max(bound, alpha * below);
+  return values.objective() - bound;
 }
 
 /// FISTA on the columns of one working set.
@@ -191,7 +205,8 @@ std::vector<Index> working_set(const CompositeProblem& problem, std::span<const 
   const Index columns = problem.design.columns(), outputs = problem.design.outputs();
   std::vector<Index> set(to_size(columns));
   std::iota(set.begin(), set.end(), Index{0});
-  if (columns <= kSmallDesign || problem.strength == 0) return set;
+  const bool needs_all = problem.strength == 0 || problem.penalty.zero_pattern() == ZeroPattern::nothing;
+  if (columns <= kSmallDesign || needs_all) return set;
   set.clear();
   std::vector<std::pair<double, Index>> asking;
   for (Index j = 0; j < columns; ++j) {
@@ -310,7 +325,8 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
   for (;;) {
     const PointSummary now = evaluate_point(problem, point, all, context.threads);
     if (report.iterations == 0) smallest = 1e-6 * now.values.objective();
-    const double enough = options.tolerance * std::max(now.values.objective(), smallest);
+    const double enough =
+        options.tolerance * std::max({now.values.objective(), smallest, options.least_objective});
     report.objective = now.values.objective();
     report.loss = now.values.loss;
     report.penalty = now.values.penalty;
@@ -337,7 +353,7 @@ FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& poin
   return report;
 }
 
-double largest_strength(const CompositeProblem& problem, Context& context) {
+EmptyPoint empty_point(const CompositeProblem& problem, Context& context) {
   const Index outputs = problem.design.outputs();
   CompositePoint point = zero_point(problem.design);
   if (problem.design.has_bias()) {
@@ -348,7 +364,8 @@ double largest_strength(const CompositeProblem& problem, Context& context) {
     point.bias = bias_only.bias();
   }
   const PointSummary now = evaluate_point(problem, point, ActiveColumns(problem.design), context.threads);
-  return largest_dual_norm(problem.penalty, now.gradient, to_size(outputs));
+  return {largest_dual_norm(problem.penalty, now.gradient, to_size(outputs)),
+          now.values.loss > 0 ? dot(now.gradient, now.gradient) / (4 * now.values.loss) : 0};
 }
 
 }  // namespace sharelearn

@@ -11,9 +11,11 @@
 //
 //   min F >= alpha (loss - <G, W> - radius * sum_c |sum_i r_ic|)
 //
-// over all biases within `radius` of the present one; radius is 1 + the largest bias. Without a penalty
-// (strength 0) the last term also includes the weights, each times its column's deviation, so that the bound
-// does not depend on the columns' scales.
+// over all biases within `radius` of the present one; radius is 1 + the largest bias. A penalty that is not a
+// norm (with a ridge) has its conjugate instead of a dual norm: min F >= loss - <G, W> - ... - sum_j
+// conjugate(G_j). Both bounds hold for it, the larger one is taken. Without a penalty (strength 0) the last
+// term also includes the weights, each times its column's deviation, so that the bound does not depend on the
+// columns' scales.
 #pragma once
 
 #include "sharelearn/loss/loss.hpp"
@@ -40,7 +42,13 @@ inline constexpr const char* kFistaEntry = "fista";
 FistaReport minimise_fista(const CompositeProblem& problem, CompositePoint& point,
                            const FistaOptions& options, Context& context);
 
-/// The smallest strength at which all weights stay zero while the bias is fitted.
-double largest_strength(const CompositeProblem& problem, Context& context);
+/// Sizes of penalties, from the gradient where all weights are zero and the bias is fitted.
+struct EmptyPoint {
+  double strength = 0;  ///< the smallest strength of a norm at which all weights stay zero
+  /// The weight of a sum of squared weights for which the minimum of the linearised loss is zero: of the size
+  /// of the strongest ridge worth a try, whatever the units of the columns.
+  double ridge = 0;
+};
+EmptyPoint empty_point(const CompositeProblem& problem, Context& context);
 
 }  // namespace sharelearn

@@ -67,10 +67,10 @@ Hypotheses read_kind(ByteReader& in) {
 
 Hypotheses hypotheses_from(std::string_view name) {
   for (const auto& [text, kind] : kNames) {
-    if (text == name) return kind;
+    if (text == name && kind != Hypotheses::learned) return kind;
   }
-  throw InputError(fmt::format(
-      "hypotheses: expected multi, single, hybrid, hierarchy, learned or a file, got \"{}\"", name));
+  throw InputError(
+      fmt::format("hypotheses: expected multi, single, hybrid, hierarchy or a file, got \"{}\"", name));
 }
 
 std::string_view name_of(Hypotheses kind) {
@@ -79,7 +79,6 @@ std::string_view name_of(Hypotheses kind) {
 
 ClassSets::ClassSets(Hypotheses kind) : kind_(kind) {
   common_ = kind == Hypotheses::single || kind == Hypotheses::hybrid || kind == Hypotheses::hierarchy;
-  if (kind == Hypotheses::learned) groups_.push_back({"shared", {}});
   own_for_all_ = kind != Hypotheses::single && kind != Hypotheses::sets;
 }
 
@@ -148,7 +147,6 @@ void ClassSets::add_class(std::string_view name) {
       }
     }
   }
-  if (kind_ == Hypotheses::learned) join(0, cls);
   if (kind_ == Hypotheses::hierarchy) add_prefixes(std::string(name), cls);
   if (!common_ && groups_of_[cls].empty()) own_[cls] = 1;
   any_own_ = any_own_ || own_[cls] != 0;
@@ -173,19 +171,9 @@ void ClassSets::add_prefixes(const std::string& name, std::uint32_t cls) {
   if (const auto group = group_of_path_.find(name); group != group_of_path_.end()) join(group->second, cls);
 }
 
-void ClassSets::add_group(std::string name, const std::vector<std::uint32_t>& members) {
-  groups_.push_back({std::move(name), {}});
-  for (const std::uint32_t cls : members) join(static_cast<Index>(groups_.size()) - 1, cls);
-}
-
 void ClassSets::join(Index group, std::uint32_t cls) {
   insert_sorted(groups_[static_cast<std::size_t>(group)].members, cls);
   insert_sorted(groups_of_[cls], static_cast<std::uint32_t>(group));
-}
-
-void ClassSets::leave(Index group, std::uint32_t cls) {
-  std::erase(groups_[static_cast<std::size_t>(group)].members, cls);
-  std::erase(groups_of_[cls], static_cast<std::uint32_t>(group));
 }
 
 Index ClassSets::shared_by(Index a, Index b) const {

@@ -14,6 +14,12 @@
 
 namespace sharelearn {
 
+namespace {
+
+constexpr unsigned kHasBias = 1, kHasRidge = 2;  // in a model's file
+
+}  // namespace
+
 OnlineCascade::OnlineCascade(OnlineCascadeOptions options, Index outputs, Index columns, bool own_rows)
     : options_(std::move(options)), outputs_(outputs), columns_(columns), own_rows_(own_rows) {
   if (options_.mix.size() != options_.phi.size() || options_.mix.empty()) {
@@ -23,6 +29,8 @@ OnlineCascade::OnlineCascade(OnlineCascadeOptions options, Index outputs, Index 
     throw InputError(fmt::format("a cascade of classes needs at least 2 of them, {} given", outputs));
   }
   if (!(options_.gamma > 0)) throw InputError(fmt::format("gamma must be above 0, {} given", options_.gamma));
+  if (!(options_.ridge >= 0))
+    throw InputError(fmt::format("ridge must be 0 or more, {} given", options_.ridge));
   for (std::size_t l = 0; l < options_.mix.size(); ++l) {
     Level level;
     level.mix = options_.mix[l];
@@ -48,7 +56,7 @@ double OnlineCascade::factor(const Level& level, Index time, Index feature) cons
     const double norm = std::sqrt(soft + known * t * t);
     shrink = std::max(0.0, 1 - border * (1 - level.mix) / norm);
   }
-  return shrink / (options_.gamma * std::sqrt(t));
+  return shrink / (options_.gamma * std::sqrt(t) + 2 * options_.ridge * t);
 }
 
 std::vector<double> OnlineCascade::scores(std::span<const std::uint32_t> column, std::span<const float> value,
@@ -87,9 +95,13 @@ std::vector<double> OnlineCascade::bias(Index l) const {
 
 double OnlineCascade::penalty(Index l) const {
   const SparseGroup penalty(levels_[to_size(l)].mix);
-  double sum = 0;
-  for (Index j = 0; j < columns_; ++j) sum += penalty.value(weights(l, j));
-  return levels_[to_size(l)].phi * sum;
+  double sum = 0, squares = 0;
+  for (Index j = 0; j < columns_; ++j) {
+    const auto row = weights(l, j);
+    sum += penalty.value(row);
+    for (const double w : row) squares += w * w;
+  }
+  return levels_[to_size(l)].phi * sum + options_.ridge * squares;
 }
 
 Index OnlineCascade::bytes() const {
@@ -129,9 +141,11 @@ std::vector<double> OnlineCascade::group_squares(Index l) const {
 
 void OnlineCascade::write(ByteWriter& out) const {
   out.u8(static_cast<std::uint8_t>(options_.loss));
-  out.u8(options_.bias ? 1 : 0);
+  // Without a ridge the bytes are those of versions that had none.
+  out.u8(static_cast<std::uint8_t>((options_.bias ? kHasBias : 0) | (options_.ridge > 0 ? kHasRidge : 0)));
   out.u8(own_rows_ ? 1 : 0);
   out.f64(options_.gamma);
+  if (options_.ridge > 0) out.f64(options_.ridge);
   for (const Index number : {outputs_, columns_, steps(), examples(), mistakes(), predictions()})
     out.index(number);
   out.doubles(options_.mix);
@@ -158,9 +172,12 @@ OnlineCascade OnlineCascade::read(ByteReader& in, Index names) {
   const std::uint8_t loss = in.u8();
   if (loss > static_cast<std::uint8_t>(JointLoss::multitask_logistic)) in.damaged("its loss is unknown");
   options.loss = static_cast<JointLoss>(loss);
-  options.bias = in.u8() != 0;
+  const std::uint8_t flags = in.u8();
+  if (flags > (kHasBias | kHasRidge)) in.damaged("its options are unknown");
+  options.bias = (flags & kHasBias) != 0;
   const bool own_rows = in.u8() != 0;
   options.gamma = in.f64();
+  if ((flags & kHasRidge) != 0) options.ridge = in.f64();
   constexpr Index kMost = Index{1} << 40;
   const Index outputs = in.index(1, kMost), columns = in.index(0, kMost);
   if (outputs != names || (is_multiclass(options.loss) && outputs < 2)) in.damaged("its names do not fit");
@@ -168,7 +185,8 @@ OnlineCascade OnlineCascade::read(ByteReader& in, Index names) {
               predictions = in.index(0, kMost);
   options.mix = in.doubles();
   options.phi = in.doubles();
-  if (!(options.gamma > 0) || options.mix.empty() || options.mix.size() != options.phi.size()) {
+  if (!(options.gamma > 0) || !(options.ridge >= 0) || options.mix.empty() ||
+      options.mix.size() != options.phi.size()) {
     in.damaged("its levels do not fit");
   }
   for (std::size_t l = 0; l < options.mix.size(); ++l) {

@@ -37,16 +37,44 @@ TEST(fit_cascade, unset_phi_is_chosen_by_folds_and_set_phi_refuses_them) {
   const Dataset train = class_rows(60, 4, 3);
   const Fitted fitted =
       fit({train}, CascadeFit{.levels = 2, .folds = 3, .phi_scales = {{0.3, 0.1}}}, {threads});
-  double least = 1;
-  for (const auto& trial : fitted.report.cross_validation)
-    least = std::min(least, trial["error"].get<double>());
   bool found = false;
-  for (const auto& trial : fitted.report.cross_validation)
-    found = found || (trial["phi"] == fitted.report.options["phi"] && trial["error"] == least);
+  for (const auto& trial : fitted.report.cross_validation) {
+    found = found || (trial["phi"] == fitted.report.options["phi"] &&
+                      trial["ridge"] == fitted.report.options["ridge"] && trial["folds"] == 3);
+  }
   EXPECT_TRUE(found);
+  const Fitted plain = fit({train}, CascadeFit{.levels = 2, .ridge = 0, .folds = 3}, {threads});
+  for (const auto& trial : plain.report.cross_validation) EXPECT_EQ(trial["ridge"], 0);
+  EXPECT_EQ(fit({train}, CascadeFit{.phi = {{0.1}}}, {threads}).report.options["ridge"], 0);
   EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .folds = 3}, {threads}), OptionError);
   EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .rows = {.sigma = 2}}, {threads}), OptionError);
   EXPECT_THROW(fit({train}, CascadeFit{.phi = {{0.1}}, .rows = {.negatives = 2}}, {threads}), OptionError);
+}
+
+TEST(fit_cascade, tasks_made_of_classes_report_and_predict_the_class_of_the_highest_score) {
+  ThreadPool threads(1);
+  const Dataset train = class_rows(60, 4, 3);
+  for (const char* loss : {"multitask-hinge", "multitask-logistic"}) {
+    const Fitted fitted = fit({train, &train}, CascadeFit{.loss = loss, .phi = {{0.05, 0.02}}}, {threads});
+    ASSERT_EQ(fitted.model->outputs_are(), OutputKind::classes);
+    const Grid<double> scores = fitted.model->scores(train, threads);
+    const Classes truth = classes_of(train, fitted.model->output_names());
+    double wrong = 0, wrong_signs = 0;
+    for (Index i = 0; i < train.rows(); ++i) {
+      Index best = 0;
+      const auto y = static_cast<Index>(truth.of_row[static_cast<std::size_t>(i)]);
+      for (Index c = 0; c < scores.cols(); ++c) {
+        if (scores(i, c) > scores(i, best)) best = c;
+        wrong_signs += (scores(i, c) > 0) == (c == y) ? 0 : 1;
+      }
+      wrong += best == y ? 0 : 1;
+    }
+    const Round& end = fitted.report.end;
+    EXPECT_NEAR(*end.train_error, wrong / 60, 1e-12);
+    EXPECT_NEAR(*end.test_error, wrong / 60, 1e-12);
+    EXPECT_NEAR(*fitted.report.rounds.back().train_task_accuracy,
+                1 - wrong_signs / static_cast<double>(60 * scores.cols()), 1e-12);
+  }
 }
 
 TEST(fit_cascade, a_row_of_weight_3_is_three_rows) {

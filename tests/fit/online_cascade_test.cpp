@@ -67,6 +67,28 @@ TEST(fit_online_cascade, the_curve_counts_mistakes_and_classes_after_every_step)
 }
 
 // Rows given one at a time, with the number of columns unknown, give the same model as rows in memory.
+TEST(fit_online_cascade, chooses_what_is_not_given_and_then_learns_as_if_it_were) {
+  ThreadPool threads(1);
+  const Dataset data = class_rows(120, 4, 1);
+  const Fitted chosen = fit({data}, OnlineCascadeFit{}, {threads});
+  const auto& options = chosen.report.options;
+  EXPECT_GT(options["gamma"].get<double>(), 0);
+  ASSERT_FALSE(chosen.report.choices.empty());
+  const Fitted given = fit({data},
+                           OnlineCascadeFit{.phi = options["phi"].get<std::vector<double>>(),
+                                            .mix = options["mix"].get<std::vector<double>>(),
+                                            .ridge = options["ridge"].get<double>(),
+                                            .gamma = options["gamma"].get<double>()},
+                           {threads});
+  EXPECT_EQ(given.model->payload(), chosen.model->payload());
+  const Fitted plain = fit({data}, OnlineCascadeFit{.phi = {{0.05}}}, {threads});
+  EXPECT_EQ(plain.report.options["gamma"], 1.0);
+  EXPECT_EQ(plain.report.options["ridge"], 0.0);
+  const Fitted kept = fit({data}, OnlineCascadeFit{.ridge = 0, .gamma = 2}, {threads});
+  EXPECT_EQ(kept.report.options["gamma"], 2.0);
+  EXPECT_EQ(kept.report.options["ridge"], 0.0);
+}
+
 TEST(fit_online_cascade, a_stream_gives_the_model_of_the_rows_at_hand) {
   ThreadPool threads(1);
   for (const bool multiclass : {true, false}) {

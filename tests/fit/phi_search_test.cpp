@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "learn/cascade_problem.hpp"
 #include "sharelearn/run/error.hpp"
@@ -11,19 +12,103 @@
 namespace sharelearn {
 namespace {
 
-TEST(phi_search, never_chooses_a_cascade_worse_than_its_best_level_alone) {
+/// Judges points by a function, on two folds of the same result.
+class FunctionJudge : public PhiJudge {
+ public:
+  FunctionJudge(std::function<double(const PhiPoint&)> of, double error)
+      : of_(std::move(of)), error_(error) {}
+  std::vector<std::vector<double>> measure(std::span<const PhiPoint> path,
+                                           const std::vector<double>&) override {
+    std::vector<std::vector<double>> out;
+    for (const PhiPoint& point : path) out.push_back(std::vector<double>(2, of_(point)));
+    tried += std::ssize(path);
+    return out;
+  }
+  std::size_t folds() const override { return 2; }
+  double standard_error(const std::vector<double>&, const std::vector<double>&) const override {
+    return error_;
+  }
+  Index tried = 0;
+
+ private:
+  std::function<double(const PhiPoint&)> of_;
+  double error_;
+};
+
+PhiPoint alone(std::size_t levels, std::size_t level, double scale, double ridge) {
+  PhiPoint point{std::vector<double>(levels, kOff), ridge};
+  point.scales[level] = scale;
+  return point;
+}
+
+TEST(phi_search, finds_every_special_case_where_it_is_best) {
+  const PhiGrid grid{.ridges = usual_ridges()};
+  const std::vector<PhiPoint> cases{alone(5, 4, 0, 0),      // no penalty
+                                    alone(5, 4, 0, 0.01),   // L2
+                                    alone(5, 0, 0.1, 0),    // L12
+                                    alone(5, 4, 0.025, 0),  // L1
+                                    alone(5, 4, 0.4, 0)};
+  for (const PhiPoint& best : cases) {
+    FunctionJudge judge([&](const PhiPoint& point) { return point == best ? 1.0 : 0.5; }, 0.1);
+    EXPECT_EQ(search_points(5, grid, judge).point, best);
+  }
+}
+
+TEST(phi_search, adds_a_level_only_if_it_gains_more_than_a_standard_error) {
+  const auto value = [](const PhiPoint& point) {
+    return (point.scales[0] == 0.1 ? 0.7 : 0.5) + (point.scales[2] == 0.05 && point.scales[0] < 1 ? 0.05 : 0);
+  };
+  FunctionJudge sure(value, 0.04), unsure(value, 0.06);
+  EXPECT_LT(search_points(3, {}, sure).point.scales[2], 1);
+  EXPECT_EQ(search_points(3, {}, unsure).point, alone(3, 0, 0.1, 0));
+}
+
+TEST(phi_search, ties_go_to_the_stronger_penalty) {
+  FunctionJudge judge([](const PhiPoint&) { return 0.5; }, 0.1);
+  EXPECT_EQ(search_points(3, {.ridges = usual_ridges()}, judge).point, alone(3, 2, 0, 10));
+  EXPECT_EQ(search_points(3, {.scales = {0.2, 0.1}}, judge).point, alone(3, 2, 0.1, 0));
+}
+
+TEST(phi_search, five_levels_take_at_most_two_and_a_half_times_the_points_of_one) {
+  const PhiGrid grid{.ridges = usual_ridges()};
+  const auto smooth = [](const PhiPoint& point) {
+    double sum = 0;
+    for (const double scale : point.scales)
+      sum += scale < 1 ? std::abs(std::log(scale + 1e-3) - std::log(0.05)) : 0.1;
+    return 1 - 0.01 * sum - 0.01 * std::abs(std::log(point.ridge + 1e-4) - std::log(0.01));
+  };
+  FunctionJudge five(smooth, 0.1), one(smooth, 0.1);
+  search_points(5, grid, five);
+  search_points(1, grid, one);
+  EXPECT_LE(five.tried, 5 * one.tried / 2);
+}
+
+TEST(phi_search, warns_of_a_choice_at_an_end_of_the_grid) {
+  const PhiGrid open{.scales = {0.4, 0.2, 0.1}}, closed{.scales = {0.4, 0.2, 0}};
+  EXPECT_NE(edge_warning(alone(3, 1, 0.4, 0), open), "");
+  EXPECT_NE(edge_warning(alone(3, 1, 0.1, 0), open), "");
+  EXPECT_EQ(edge_warning(alone(3, 1, 0.2, 0), open), "");
+  EXPECT_EQ(edge_warning(alone(3, 1, 0, 0), closed), "");
+}
+
+// The accuracies of a path of warm starts are those of fits on their own, up to their tolerance.
+TEST(phi_search, is_not_worse_on_the_held_out_rows_than_its_special_cases) {
   ThreadPool threads(1);
   Context context{threads};
   const HeldOutPair pair{testing::random_tasks({.rows = 60, .columns = 20}, true, 1),
                          testing::random_tasks({.rows = 60, .columns = 20}, true, 2)};
   const CascadeOptions options{.loss = JointLoss::multitask_hinge, .levels = 3};
-  const PhiSearch all = search_phi({&pair, 1}, options, {}, context);
+  const PhiGrid grid{.ridges = usual_ridges()};
+  const PhiSearch all = search_phi({&pair, 1}, options, grid, context);
   ASSERT_EQ(all.phi.size(), 3U);
-  for (const double mix : {0.0, 0.5, 1.0}) {
+  for (const double mix : {0.0, 1.0}) {
     CascadeOptions one = options;
     one.levels = 1;
     one.mix = {mix};
     EXPECT_GE(all.accuracy, search_phi({&pair, 1}, one, {}, context).accuracy - 1e-12);
+    EXPECT_GE(
+        all.accuracy,
+        search_phi({&pair, 1}, one, {.scales = {0}, .ridges = usual_ridges()}, context).accuracy - 1e-12);
   }
   EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {}}, context), InputError);
   EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {1.5}}, context), InputError);
@@ -36,9 +121,11 @@ TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
   const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
   const PhiSearch once = cross_validate_phi(data, options, {}, 3, context);
   EXPECT_EQ(once.phi, cross_validate_phi(data, options, {}, 3, context).phi);
-  // Folds of 20 rows each: accuracies are multiples of 1/60.
-  for (const PhiTrial& trial : once.trials)
-    EXPECT_NEAR(trial.accuracy * 60, std::round(trial.accuracy * 60), 1e-6);
+  // Folds of 20 rows each: accuracies are multiples of a twentieth of the inverse of the folds tried.
+  for (const PhiTrial& trial : once.trials) {
+    const auto rows = static_cast<double>(20 * trial.folds);
+    EXPECT_NEAR(trial.accuracy * rows, std::round(trial.accuracy * rows), 1e-6);
+  }
 }
 
 TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {

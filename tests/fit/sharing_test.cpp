@@ -216,6 +216,10 @@ TEST(OnlineSharing, resuming_names_the_options_that_differ) {
   const ModelPtr model = load_model(saved(online.checkpoint(), "options"));
   EXPECT_NO_THROW(OnlineSharing::resume(model, {.kernel = "gaussian", .sigma = 1, .unit = true}));
   EXPECT_NO_THROW(OnlineSharing::resume(model, {}));  // the model's own
+  // Earlier versions wrote options that do not apply, and whole numbers as others.
+  model->metadata["options"]["degree"] = 2.0;
+  model->metadata["options"]["hash"] = 0.0;
+  EXPECT_NO_THROW(OnlineSharing::resume(model, {}));
   try {
     OnlineSharing::resume(model, {.hypotheses = "multi", .kernel = "gaussian", .sigma = 2, .unit = false});
     FAIL();

@@ -116,7 +116,8 @@ class SlowLevel {
   }
 
   /// The smallest objective found, starting from the scores `offset`.
-  double minimum(const Eigen::MatrixXd& offset, double phi, double mix, bool bias, int steps) const {
+  double minimum(const Eigen::MatrixXd& offset, double phi, double mix, bool bias, int steps,
+                 double ridge = 0) const {
     const Index columns = x_.cols(), k = offset.cols();
     Eigen::MatrixXd w = Eigen::MatrixXd::Zero(columns, k), derivative;
     Eigen::RowVectorXd b = Eigen::RowVectorXd::Zero(k);
@@ -125,14 +126,14 @@ class SlowLevel {
                                                               : 0.5;
     const double largest =
         (x_.squaredNorm() + static_cast<double>(x_.rows())) / static_cast<double>(x_.rows());
-    const double step = 1 / (bend * largest);
+    const double step = 1 / (bend * largest + 2 * ridge);
     // Accelerated, without restarts or line search. The best objective seen counts.
     Eigen::MatrixXd y = w, before = w;
     Eigen::RowVectorXd yb = b, before_b = b;
     double best = 1e300;
     for (int t = 1; t <= steps; ++t) {
       loss((offset + x_ * y).rowwise() + yb, derivative);
-      w = y - step * x_.transpose() * derivative;
+      w = y - step * (x_.transpose() * derivative + 2 * ridge * y);
       if (bias) b = yb - step * derivative.colwise().sum();
       for (Index j = 0; j < columns; ++j) {
         double squares = 0;
@@ -149,7 +150,7 @@ class SlowLevel {
       yb = b + momentum * (b - before_b);
       before = w;
       before_b = b;
-      if (t % 50 == 0) best = std::min(best, objective(offset, w, b, phi, mix));
+      if (t % 50 == 0) best = std::min(best, objective(offset, w, b, phi, mix) + ridge * w.squaredNorm());
     }
     return best;
   }

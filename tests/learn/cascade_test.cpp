@@ -34,7 +34,7 @@ void expect_every_level_optimal(const MultiOutputData& data, CascadeOptions opti
   const SlowLevel slow(data, options.loss, options.smoothing);
   Eigen::MatrixXd offset = Eigen::MatrixXd::Zero(data.rows(), data.outputs());
   for (const CascadeLevel& level : cascade.levels) {
-    const double best = slow.minimum(offset, level.phi, level.mix, options.bias, 6000);
+    const double best = slow.minimum(offset, level.phi, level.mix, options.bias, 6000, options.ridge);
     EXPECT_TRUE(level.report.converged);
     EXPECT_NEAR(level.report.objective, best, 1e-6 * best);
     EXPECT_NEAR(level.report.objective, level.report.loss + level.report.penalty, 1e-12);
@@ -102,6 +102,74 @@ TEST(cascade, tasks_with_per_task_rows_reach_the_independent_optimum) {
   CascadeOptions options = three_levels(JointLoss::multitask_hinge);
   options.phi = {0.05, 0.03, 0.01};
   expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
+}
+
+TEST(cascade, levels_with_a_ridge_reach_the_independent_optimum) {
+  for (const double ridge : {1e-3, 0.1}) {
+    CascadeOptions options = three_levels(JointLoss::multiclass_hinge);
+    options.ridge = ridge;
+    expect_every_level_optimal(random_classes({}, 1), options);
+    options = three_levels(JointLoss::multiclass_logistic);
+    options.ridge = ridge;
+    expect_every_level_optimal(random_classes({.outputs = 4}, 2), options);
+    options.phi = {0};  // the ridge alone
+    options.levels = 1;
+    expect_every_level_optimal(random_classes({.outputs = 4}, 2), options);
+    options = three_levels(JointLoss::multitask_hinge);
+    options.phi = {0.05, 0.03, 0};
+    options.ridge = ridge;
+    expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
+  }
+}
+
+// The gap of a point that is not optimal is above its distance from the minimum, and not far above.
+TEST(cascade, the_gap_with_a_ridge_bounds_the_distance_from_the_minimum) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const MultiOutputData data = random_classes({}, 1);
+  for (const double phi : {0.0, 0.02}) {
+    CascadeOptions options{.levels = 1, .phi = {phi}, .ridge = 0.003, .tolerance = 1e-10};
+    const double best = fit_cascade(data, options, context).levels[0].report.objective;
+    options.tolerance = 0;
+    for (const Index iterations : {3, 10, 30}) {
+      options.max_iterations = iterations;
+      const FistaReport report = fit_cascade(data, options, context).levels[0].report;
+      EXPECT_GE(report.gap, report.objective - best - 1e-9);
+      EXPECT_LE(report.gap, std::max(report.objective, 1e3 * (report.objective - best)));
+    }
+  }
+}
+
+TEST(cascade, a_start_near_the_solution_does_not_change_it) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const MultiOutputData data = random_classes({}, 1);
+  CascadeOptions options = three_levels(JointLoss::multiclass_logistic);
+  const Cascade cold = fit_cascade(data, options, context);
+  options.phi = {0.2, 0.1, 0.01};
+  options.ridge = 0.01;
+  const Cascade other = fit_cascade(data, options, context);
+  options.phi = {0.1, 0.05, 0.02};
+  options.ridge = 0;
+  const Cascade warm = fit_cascade(data, options, context, &other);
+  for (std::size_t l = 0; l < 3; ++l) {
+    EXPECT_NEAR(warm.levels[l].report.objective, cold.levels[l].report.objective,
+                2e-7 * cold.levels[l].report.objective);
+  }
+}
+
+TEST(cascade, the_strong_ridge_follows_the_units_of_the_columns) {
+  ThreadPool threads(1);
+  Context context{threads};
+  MultiOutputData data = random_classes({}, 1);
+  const double before = strong_ridge(data, {}, context);
+  EXPECT_GT(before, 0);
+  DenseMatrix x = data.x.to_dense();
+  for (Index j = 0; j < x.cols(); ++j) {
+    for (Index i = 0; i < x.rows(); ++i) x(i, j) *= 4;
+  }
+  data.x = std::move(x);
+  EXPECT_NEAR(strong_ridge(data, {}, context), 16 * before, 1e-6 * before);
 }
 
 /// The same data in other units: factors are powers of two between a four-millionth and a million. A constant

@@ -70,8 +70,8 @@ class Printed {
     for (std::size_t l = 0; l < sum_.size(); ++l) {
       const Eigen::VectorXd u = subgradient((above + increment_[l]) * x, stream, t);
       sum_[l] += u * x.transpose();  // t times the average: avoids rounding that would break ties
-      increment_[l] =
-          closed_form(sum_[l] / time, options_.phi[l], options_.mix[l], options_.gamma / std::sqrt(time));
+      increment_[l] = closed_form(sum_[l] / time, options_.phi[l], options_.mix[l],
+                                  options_.gamma / std::sqrt(time), options_.ridge);
       above += increment_[l];
     }
   }
@@ -98,7 +98,8 @@ class Printed {
     return u;
   }
 
-  static Eigen::MatrixXd closed_form(const Eigen::MatrixXd& average, double phi, double mix, double gamma) {
+  static Eigen::MatrixXd closed_form(const Eigen::MatrixXd& average, double phi, double mix, double gamma,
+                                     double ridge) {
     Eigen::MatrixXd w = average;
     for (Index j = 0; j + 1 < w.cols(); ++j) {
       for (Index c = 0; c < w.rows(); ++c) {
@@ -108,18 +109,20 @@ class Printed {
       const double norm = w.col(j).norm();
       w.col(j) *= norm > phi * (1 - mix) ? 1 - phi * (1 - mix) / norm : 0.0;
     }
-    return -w / gamma;
+    w.leftCols(w.cols() - 1) /= gamma + 2 * ridge;
+    w.rightCols(1) /= gamma;  // the bias has no penalty
+    return -w;
   }
 
   OnlineCascadeOptions options_;
   std::vector<Eigen::MatrixXd> sum_, increment_;
 };
 
-void expect_the_printed_algorithm(JointLoss loss) {
+void expect_the_printed_algorithm(JointLoss loss, double ridge = 0) {
   const Index columns = 7, outputs = 4;
   const Stream stream = random_stream(150, columns, outputs, 1);
   const OnlineCascadeOptions options{
-      .loss = loss, .mix = {0, 0.5, 1}, .phi = {0.1, 0.05, 0.02}, .gamma = 0.7};
+      .loss = loss, .mix = {0, 0.5, 1}, .phi = {0.1, 0.05, 0.02}, .gamma = 0.7, .ridge = ridge};
   OnlineCascade lazy(options, outputs, columns, false);
   Printed printed(options, outputs, columns);
   for (std::size_t t = 0; t < stream.x.size(); ++t) {
@@ -149,6 +152,24 @@ TEST(online_cascade, multiclass_follows_the_printed_algorithm) {
 
 TEST(online_cascade, multitask_follows_the_printed_algorithm) {
   expect_the_printed_algorithm(JointLoss::multitask_hinge);
+}
+
+TEST(online_cascade, with_a_ridge_every_step_minimises_its_objective) {
+  expect_the_printed_algorithm(JointLoss::multiclass_hinge, 0.05);
+  expect_the_printed_algorithm(JointLoss::multitask_hinge, 0.3);
+}
+
+TEST(online_cascade, the_file_keeps_the_ridge_and_is_as_before_without_one) {
+  const auto bytes_of = [](double ridge) {
+    const OnlineCascade cascade({.mix = {0, 1}, .phi = {0.1, 0.2}, .gamma = 2, .ridge = ridge}, 3, 4, false);
+    ByteWriter out;
+    cascade.write(out);
+    return out.bytes();
+  };
+  EXPECT_EQ(bytes_of(0.5).size(), bytes_of(0).size() + sizeof(double));
+  const std::string bytes = bytes_of(0.5);
+  ByteReader in(bytes, "test");
+  EXPECT_EQ(OnlineCascade::read(in, 3).options().ridge, 0.5);
 }
 
 /// One column, two alternating classes. Two neighbouring examples have a huge value and cancel each other.

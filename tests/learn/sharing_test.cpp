@@ -355,8 +355,7 @@ void expect_resumes(const SharingOptions& options, const Case& c) {
 
 TEST(Sharing, a_model_read_back_goes_on_exactly_as_the_one_that_was_never_saved) {
   for (const Case& c : {Case{"multi", "product", "none", 1}, Case{"hybrid", "frequency", "none", 1},
-                        Case{"hybrid", "difference", "none", 2}, Case{"hybrid", "product", "gaussian", 2},
-                        Case{"learned", "product", "none", 2}}) {
+                        Case{"hybrid", "difference", "none", 2}, Case{"hybrid", "product", "gaussian", 2}}) {
     SharingOptions options = options_of(c);
     options.average = true;
     options.budget = 25;

@@ -93,10 +93,6 @@ TEST(ClassSets, have_the_same_rule_if_any_class_gets_the_same_sets) {
   EXPECT_FALSE(a.same_rule(ClassSets::parse("s: a c\n", "f")));
   EXPECT_FALSE(a.same_rule(ClassSets::parse("t: a b\n", "f")));
   EXPECT_FALSE(a.same_rule(ClassSets(Hypotheses::multi)));
-  ClassSets learned(Hypotheses::learned);
-  learned.add_class("a");
-  learned.add_group("g", {0});
-  EXPECT_TRUE(learned.same_rule(ClassSets(Hypotheses::learned)));
 }
 
 TEST(ByteWriter, refuses_numbers_the_reader_would_refuse) {

@@ -24,7 +24,8 @@ struct MultiOutputData {
   std::vector<Index> order;                     ///< own rows: number of each row in the data set
   TaskLabels task_labels = {};                  ///< own rows: which label is positive
   std::vector<std::string> unknown_tasks = {};  ///< tasks of the data that `names` lacks
-  std::vector<double> counts = {};              ///< weights of the rows as read, for errors; empty: `weights`
+  bool exclusive = false;           ///< the tasks are the classes of rows that have one class each
+  std::vector<double> counts = {};  ///< weights of the rows as read, for errors; empty: `weights`
 
   Index rows() const { return x.rows(); }
   Index outputs() const { return static_cast<Index>(names.size()); }
@@ -49,6 +50,9 @@ MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> 
 /// One class against the rest, each task with rows of its own (section 4.2): all rows of its class, and
 /// `negatives` rows of each other class, drawn by seed (of a row of weight 3, any of its three copies).
 MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint64_t seed);
+
+/// True if every row has one label that is not a list, and there is no `qid:`.
+bool has_one_class_per_row(const Dataset& data);
 
 /// Strata for splits: one number per row; rows with equal numbers have the same kind of label.
 std::vector<std::int32_t> strata(const MultiOutputData& data);

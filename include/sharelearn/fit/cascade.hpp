@@ -21,6 +21,7 @@ struct CascadeFit {
   std::optional<std::string> loss = {};
   std::optional<Index> levels = {};
   std::optional<std::vector<double>> phi = {}, mix = {};  ///< one value per level
+  std::optional<double> ridge = {};
   std::optional<double> smoothing = {};
   std::optional<bool> anneal = {};
   std::optional<Index> max_iterations = {};

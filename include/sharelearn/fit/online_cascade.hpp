@@ -30,7 +30,8 @@ struct OnlineCascadeFit {
   CommonFit common = {};  ///< without tolerance and class weights; rows are not scaled unless asked for
   std::optional<std::string> loss = {};
   std::optional<Index> levels = {};
-  std::optional<std::vector<double>> phi = {}, mix = {};  ///< one value per level; phi must be given
+  std::optional<std::vector<double>> phi = {}, mix = {};  ///< one value per level
+  std::optional<double> ridge = {};
   std::optional<double> gamma = {};
   std::optional<Index> passes = {};  ///< over rows in memory
   std::optional<bool> regret = {};

@@ -50,6 +50,8 @@ FieldTable fields(SharingFit& options);
 
 /// True for the named values of `hypotheses`; any other text is lines of sets.
 bool is_hypotheses_word(std::string_view text);
+/// Throws OptionError, with what to use instead, for a word that an earlier version knew.
+void refuse_removed(std::string_view hypotheses);
 
 /// What to do with an example that has no label.
 enum class Unlabelled { refuse, predict };

@@ -3,7 +3,7 @@
 //
 //   U_t^l     a subgradient of loss_t at What_{t-1}^l + W_t^{l-1}
 //   Ubar_t^l  = (t - 1)/t Ubar_{t-1}^l + 1/t U_t^l
-//   What_t^l  = argmin <Ubar_t^l, W> + psi^l(W) + gamma / (2 sqrt(t)) |W|^2
+//   What_t^l  = argmin <Ubar_t^l, W> + psi^l(W) + ridge |W|^2 + gamma / (2 sqrt(t)) |W|^2
 //   W_t^l     = W_t^{l-1} + What_t^l
 //
 // Updates are lazy: a step reads and writes the rows of the example's nonzeros only, nnz x k numbers per

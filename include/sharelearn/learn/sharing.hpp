@@ -10,7 +10,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "sharelearn/state/sharing.hpp"
@@ -23,13 +22,6 @@ struct SharingTrial {
   Index actual = -1;
   bool first_occurrence = false;
   bool mistake = false;
-};
-
-/// One vote of learned sharing: what the own sets would have predicted alone.
-struct SetVote {
-  Index actual = 0;
-  bool right = false;      ///< the whole score is right
-  bool own_right = false;  ///< the own part alone would be
 };
 
 class SharingLearner {
@@ -50,7 +42,6 @@ class SharingLearner {
 
  private:
   std::span<const double> scores(const ExampleView& x);
-  std::optional<SetVote> set_vote(std::span<const double> scores, const SharingTrial& trial) const;
   void learn_class(const ExampleView& x, std::span<const double> scores, const SharingTrial& trial);
   void update(const ExampleView& x, Index right, Index wrong, double step);
   void update_own(const ExampleView& x, Index right, Index wrong, double step);
@@ -68,8 +59,5 @@ class SharingLearner {
   std::shared_ptr<SharingState> state_;
   SharingScorer scorer_;
 };
-
-/// Learned sharing: a class that the shared set harms leaves it (rule in sharing_groups.cpp).
-void revise_sets(SharingState& state, const SetVote& vote);
 
 }  // namespace sharelearn

@@ -10,6 +10,7 @@ namespace sharelearn {
 struct FistaOptions {
   double tolerance = 1e-6;      ///< of the gap, relative to the objective
   Index max_iterations = 5000;  ///< over all working sets
+  double least_objective = 0;   ///< smaller objectives count as this one in the tolerance
 };
 
 /// Weights, columns x outputs, and the bias (empty without one). Its content is the starting point.

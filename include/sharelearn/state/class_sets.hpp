@@ -22,7 +22,7 @@ enum class Hypotheses {
   hybrid,     ///< both
   sets,       ///< as a file says
   hierarchy,  ///< class names are paths: every prefix is a set, the empty one and the class itself included
-  learned     ///< as hybrid at first; then classes leave the shared set where it does not serve them
+  learned     ///< of models of earlier versions, which found sets while learning; they still predict
 };
 Hypotheses hypotheses_from(std::string_view name);
 std::string_view name_of(Hypotheses kind);
@@ -43,12 +43,6 @@ class ClassSets {
   void give_every_class_its_own() { own_for_all_ = true; }
   /// Tells of the next class; classes are numbered in this order.
   void add_class(std::string_view name);
-  /// A new group of classes seen already (learned sharing).
-  void add_group(std::string name, const std::vector<std::uint32_t>& members);
-  /// Puts a class into a group (learned sharing).
-  void join(Index group, std::uint32_t cls);
-  /// Takes a class out of a group (learned sharing).
-  void leave(Index group, std::uint32_t cls);
 
   /// True if both put any class into the same sets, whatever classes were seen.
   bool same_rule(const ClassSets& other) const;
@@ -77,6 +71,7 @@ class ClassSets {
 
  private:
   void add_prefixes(const std::string& name, std::uint32_t cls);
+  void join(Index group, std::uint32_t cls);
 
   Hypotheses kind_;
   bool common_ = false;

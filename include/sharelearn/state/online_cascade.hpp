@@ -3,9 +3,9 @@
 //
 //   paper            here
 //   t Ubar_t^l       Level::sums        the only matrix a level keeps: What is a function of it and t
-//   What_t^l, row j  -(shrink / (gamma sqrt(t))) soft(sums_j, t phi mix),
+//   What_t^l, row j  -(shrink / (gamma sqrt(t) + 2 ridge t)) soft(sums_j, t phi mix),
 //                    shrink = max(0, 1 - t phi (1 - mix) / |soft(sums_j, t phi mix)|)
-//   gamma, phi, mix  OnlineCascadeOptions
+//   gamma, phi, mix  OnlineCascadeOptions; ridge, which is ours, makes psi strongly convex
 //
 // A row with |sums_j| <= t phi is zero (psi >= phi |.|_2), which its running squared norm tells in O(1).
 // Memory is one double matrix per level. The bias is a feature of value 1 without penalty.
@@ -26,6 +26,7 @@ struct OnlineCascadeOptions {
   std::vector<double> mix = {};                  ///< one value per level
   std::vector<double> phi = {};                  ///< one value per level
   double gamma = 1;
+  double ridge = 0;  ///< weight of the sum of squared weights of every level; 0: the paper's algorithm
   bool bias = true;
 };
 
@@ -57,7 +58,7 @@ class OnlineCascade {
   std::vector<double> bias(Index level) const;
   /// What_j = -factor * soft(sums_j, threshold) of the level at a time.
   double factor(const Level& level, Index time, Index feature) const;
-  /// psi^l(What_t^l). O(n k).
+  /// psi^l(What_t^l) with the ridge. O(n k).
   double penalty(Index level) const;
   /// loss_t of the last step at level l, before its update: what the regret of eq. (6) adds up.
   double last_loss(Index level) const { return progress.last_loss[static_cast<std::size_t>(level)]; }

@@ -76,13 +76,6 @@ struct SupportEntry {
   double born = 0;          ///< examples seen before it
 };
 
-/// Learned sharing: what the shared set did for a class.
-struct SetVotes {
-  double trials = 0;
-  double helped = 0;  ///< right, where the own set alone would have been wrong
-  double harmed = 0;  ///< wrong, where the own set alone would have been right
-};
-
 class SharingState {
  public:
   SharingOptions options;
@@ -105,8 +98,7 @@ class SharingState {
   Index mistakes = 0;
   Index first_occurrences = 0;
   Index updates = 0;
-  Index lines = 0;              ///< lines (or rows) consumed from the input
-  std::vector<SetVotes> votes;  ///< learned sharing: of each class
+  Index lines = 0;  ///< lines (or rows) consumed from the input
 
   SharingState() = default;
   SharingState(const SharingOptions& chosen, ClassSets collection, FeatureNumbering ids);
@@ -158,8 +150,6 @@ class SharingScorer {
  public:
   /// h(x, r) for every class seen. `averaged`: with the mean weights. The span lives until the next call.
   std::span<const double> operator()(const SharingState& state, const ExampleView& x, bool averaged = false);
-  /// What shared sets gave to a class in the last call.
-  double shared_part(Index cls) const { return shared_[static_cast<std::size_t>(cls)] + base_; }
 
  private:
   void prepare(const SharingState& state);
