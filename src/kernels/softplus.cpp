@@ -56,6 +56,15 @@ void Exponential(const double* t, Index count, double* value) {
   });
 }
 
+void QLogQ(const double* q, Index count, double* value) {
+  const hn::ScalableTag<double> d;
+  const auto zero = hn::Zero(d);
+  for_vectors(d, q, count, value, nullptr, [&](const double* in, double* v, double*) HWY_ATTR {
+    const auto x = hn::LoadU(d, in);
+    hn::StoreU(hn::IfThenElse(hn::Gt(x, zero), hn::Mul(x, log(d, x)), zero), d, v);
+  });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace sharelearn::kernels
 HWY_AFTER_NAMESPACE();
@@ -65,6 +74,7 @@ namespace sharelearn::kernels {
 
 HWY_EXPORT(Softplus);
 HWY_EXPORT(Exponential);
+HWY_EXPORT(QLogQ);
 
 void softplus(const double* t, Index count, double* value, double* probability) {
   HWY_DYNAMIC_DISPATCH(Softplus)(t, count, value, probability);
@@ -72,6 +82,10 @@ void softplus(const double* t, Index count, double* value, double* probability) 
 
 void exponential(const double* t, Index count, double* value) {
   HWY_DYNAMIC_DISPATCH(Exponential)(t, count, value);
+}
+
+void q_log_q(const double* q, Index count, double* value) {
+  HWY_DYNAMIC_DISPATCH(QLogQ)(q, count, value);
 }
 
 }  // namespace sharelearn::kernels

@@ -15,4 +15,7 @@ inline constexpr double kMostExponent = 700;
 /// value[i] = exp(min(t[i], kMostExponent)); NaN of NaN. `value` may be the input.
 void exponential(const double* t, Index count, double* value);
 
+/// value[i] = q[i] ln(q[i]); 0 where q[i] is not positive. `value` may be the input.
+void q_log_q(const double* q, Index count, double* value);
+
 }  // namespace sharelearn::kernels

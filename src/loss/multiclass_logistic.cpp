@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/kernels.hpp"
+#include "kernels/softplus.hpp"
 
 namespace sharelearn {
 
@@ -70,17 +71,19 @@ bool MulticlassLogistic::coupling(RowRange rows, const Grid<double>& scores, Gri
 /// slightly below 0, which counts as 0.
 double MulticlassLogistic::conjugate(RowRange rows, const Grid<double>& dual, double scale) const {
   constexpr double slack = -1e-12;
+  std::vector<double> q(static_cast<std::size_t>(rows.size())), q_log_q(q.size());
   double sum = 0;
   for (Index c = 0; c < classes_; ++c) {
-    const double* u = dual.column(c);
-    for (Index i = rows.begin; i < rows.end; ++i) {
-      const double weight = weights_[static_cast<std::size_t>(i)];
-      if (weight == 0) continue;
-      const bool own = label_[static_cast<std::size_t>(i)] == c;
-      const double q = scale * u[i] / weight + (own ? 1.0 : 0.0);
-      if (q < slack) return std::numeric_limits<double>::infinity();
-      if (q > 0) sum += weight * q * std::log(q);
-      if (!own) sum -= weight * margin_ * q;
+    const double* u = dual.column(c) + rows.begin;
+    for (std::size_t a = 0; a < q.size(); ++a) {
+      const auto i = static_cast<std::size_t>(rows.begin) + a;
+      q[a] = (weights_[i] == 0 ? 0.0 : scale * u[a] / weights_[i]) + (label_[i] == c ? 1.0 : 0.0);
+      if (q[a] < slack) return std::numeric_limits<double>::infinity();
+    }
+    kernels::q_log_q(q.data(), rows.size(), q_log_q.data());
+    for (std::size_t a = 0; a < q.size(); ++a) {
+      const auto i = static_cast<std::size_t>(rows.begin) + a;
+      sum += weights_[i] * (q_log_q[a] - (label_[i] == c ? 0.0 : margin_ * q[a]));
     }
   }
   return sum;

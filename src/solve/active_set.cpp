@@ -10,6 +10,7 @@
 #include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/step_schedule.hpp"
+#include "solve/support_newton.hpp"
 
 namespace sharelearn {
 namespace {
@@ -18,6 +19,8 @@ constexpr double kRoughNewton = 0.1;
 constexpr double kNewtonMargin = 0.5;
 /// The metric is kept along a path until lambda has fallen to this fraction.
 constexpr double kStaleMetric = 0.8;
+/// If it serves as a preconditioner only.
+constexpr double kStalePreconditioner = 0.5;
 /// An objective below this fraction of the loss at zero scores counts as zero: it has no relative precision.
 constexpr double kNothing = 1e-15;
 /// If a dual norm exceeds lambda by this many tolerances, the gap cannot be small enough yet.
@@ -27,9 +30,13 @@ constexpr double kHopeless = 1000;
 /// slowly.
 constexpr Index kLeastPatience = 20;
 constexpr Index kPatienceOfOutput = 4;
-/// How exactly a Newton step's system is solved: just enough to make the gap small enough, not more.
-double newton_accuracy(double gap, double enough) {
-  return std::isfinite(gap) ? std::clamp(kNewtonMargin * enough / gap, 1e-3, kRoughNewton) : kRoughNewton;
+/// How exactly a Newton step's system is solved: just enough to make the gap small enough, not more. The gap
+/// of a norm falls as the residual of the system does, since a dual point must be feasible; that of a
+/// conjugate as its square.
+double newton_accuracy(double gap, double enough, bool is_norm) {
+  if (!std::isfinite(gap)) return kRoughNewton;
+  const double ratio = kNewtonMargin * enough / gap;
+  return std::clamp(is_norm ? ratio : std::sqrt(ratio), 1e-3, kRoughNewton);
 }
 
 }  // namespace
@@ -46,6 +53,7 @@ ActiveSetSolver::ActiveSetSolver(const Loss& loss, const Penalty& penalty, bool 
       trial_residual_(loss.rows(), loss.outputs()),
       direction_(loss.rows(), loss.outputs()),
       metric_(std::make_unique<HessianBlocks>(loss.outputs())),
+      newton_memory_(std::make_unique<SupportMemory>()),
       history_(std::make_unique<History>()) {
   if (bias) {
     ones_.assign(static_cast<std::size_t>(loss.rows()), 1.0F);
@@ -59,6 +67,7 @@ ActiveSetSolver::~ActiveSetSolver() = default;
 
 void ActiveSetSolver::add_weights(double cost) {
   if (row_update_) row_update_->columns_changed();
+  newton_memory_->clear();
   cost_.push_back(cost);
   weights_.resize(weights_.size() + static_cast<std::size_t>(outputs()), 0.0);
   earlier_.resize(weights_.size(), 0.0);
@@ -98,6 +107,7 @@ std::vector<Index> ActiveSetSolver::drop_zero_groups(Index width) {
               known.end());
   if (!metric_->empty()) metric_->keep(known);
   columns_.keep(kept);
+  newton_memory_->clear();
   if (row_update_) row_update_->columns_changed();
   weights_ = std::move(weights);
   earlier_ = std::move(earlier);
@@ -227,6 +237,7 @@ void ActiveSetSolver::refresh_metric() {
     if (coupled_ && loss_.coupling(rows, scores_, factor)) coupled = true;
   });
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
+  newton_memory_->clear();
   history_->clear();
 }
 
@@ -269,7 +280,9 @@ bool ActiveSetSolver::stop_test(double lambda, double tolerance, bool is_last, A
 void ActiveSetSolver::renew_metric_in_time(double lambda, int step) {
   if (row_update_) return;
   const Index patience = std::max(kLeastPatience, kPatienceOfOutput * outputs());
-  const bool is_near = lambda <= metric_lambda_ && lambda >= kStaleMetric * metric_lambda_;
+  const double stale =
+      pattern(lambda) == ZeroPattern::nothing && has_dual(lambda) ? kStalePreconditioner : kStaleMetric;
+  const bool is_near = lambda <= metric_lambda_ && lambda >= stale * metric_lambda_;
   if (step == 0 && (metric_->empty() || !is_near)) {
     refresh_metric();
     metric_lambda_ = lambda;
@@ -288,7 +301,8 @@ void ActiveSetSolver::take_step(double lambda, double enough, StepSchedule& sche
   }
   if (schedule.newton_is_due(report.steps)) {
     const double ahead = has_dual(lambda) ? report.gap : last_decrease_;
-    const bool moved = newton_step(lambda, newton_accuracy(ahead, enough));
+    const bool moved =
+        newton_step(lambda, newton_accuracy(ahead, enough, penalty_.is_norm() || !has_dual(lambda)));
     schedule.newton_done(report.steps, moved);
     if (moved) return;
   }

@@ -32,6 +32,7 @@ namespace sharelearn {
 
 class HessianBlocks;
 class StepSchedule;
+class SupportMemory;
 struct SupportStep;
 
 struct ActiveSetReport {
@@ -143,6 +144,7 @@ class ActiveSetSolver {
   bool coupled_ = false;      ///< the metric includes interactions of the outputs
   std::shared_ptr<RowUpdate> row_update_;
   std::unique_ptr<HessianBlocks> metric_;
+  std::unique_ptr<SupportMemory> newton_memory_;
   std::unique_ptr<History> history_;
 };
 

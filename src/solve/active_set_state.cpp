@@ -2,6 +2,7 @@
 #include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/state_bytes.hpp"
+#include "solve/support_newton.hpp"
 
 namespace sharelearn {
 
@@ -26,6 +27,7 @@ void ActiveSetSolver::restore(ByteReader& in) {
     *value = read_bits(in);
   coupled_ = in.u8() != 0;
   metric_->restore(in, columns_);
+  newton_memory_->clear();
   gradient_valid_ = false;
   history_->clear();
   if (row_update_) {

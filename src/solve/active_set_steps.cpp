@@ -94,9 +94,13 @@ SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
                         columns_.columns() * columns_.columns() <= kWorthFactors * loss_.rows();
   if (factored) metric_->extend(columns_, threads_);
   const std::vector<double> lambda_of = lambdas(lambda);
-  return support_newton_step({loss_, penalty_, columns_, factored ? metric_.get() : nullptr, scores_,
-                              lambda_of, gradient_, weights_},
-                             accuracy, threads_);
+  SupportPoint point{loss_,   penalty_,  columns_,  factored ? metric_.get() : nullptr,
+                     scores_, lambda_of, gradient_, weights_};
+  if (has_dual(lambda)) {
+    point.memory = newton_memory_.get();
+    point.frozen = metric_lambda_ / lambda;
+  }
+  return support_newton_step(point, accuracy, threads_);
 }
 
 /// The gap without a penalty: the decrease that a Newton step over all weights promises to first order, which

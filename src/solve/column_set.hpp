@@ -23,6 +23,8 @@ class ColumnSet : public ColumnOperator {
   void add(const float* dense);
   void add(std::span<const std::uint32_t> rows, std::span<const float> values);
   void add(const Matrix& x, Index column);
+  /// The values of a dense column; null if it is sparse.
+  const float* dense(Index j) const { return dense_[static_cast<std::size_t>(j)]; }
   /// Keeps only the columns named, in that order.
   void keep(std::span<const Index> columns);
 

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "solve/compact_hessian.hpp"
+
 namespace sharelearn {
 namespace {
 
@@ -18,26 +20,50 @@ constexpr double kBlockRidge = 1e-5;
 /// saturated on all rows has derivatives of 1e-300; a step along such a direction would not be finite.
 constexpr double kFlat = 1e-30;
 
+/// Systems that are solved less accurately than this need no more than single precision and the second
+/// derivatives that are not negligible.
+constexpr double kRoughest = 1e-3;
+
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+}  // namespace
+
+struct SupportMemory::Parts {
+  CompactHessian compact;
+  std::vector<Eigen::LLT<Eigen::MatrixXd>> factors;  ///< of each output; empty if there are none to keep
+};
+
+SupportMemory::SupportMemory() : parts_(std::make_unique<Parts>()) {}
+SupportMemory::~SupportMemory() = default;
+
+void SupportMemory::clear() {
+  parts_->factors.clear();
 }
 
 /// The linear system and its preconditioner.
 class SupportSystem {
  public:
-  SupportSystem(const SupportPoint& point, ThreadPool& threads)
+  SupportSystem(const SupportPoint& point, bool exact, ThreadPool& threads)
       : point_(point),
         threads_(threads),
         outputs_(static_cast<std::size_t>(point.loss.outputs())),
-        state_(point.loss.rows(), point.loss.outputs()),
-        image_(point.loss.rows(), point.loss.outputs()),
-        factors_(outputs_) {
+        own_memory_(point.memory == nullptr ? std::make_unique<SupportMemory>() : nullptr),
+        memory_(*(point.memory == nullptr ? *own_memory_ : *point.memory).parts_),
+        frozen_(point.penalty.zero_pattern() == ZeroPattern::nothing ? point.frozen : 1) {
     for (std::size_t j = 0; j < point.lambda.size(); ++j) rows_.push_back(penalty_of(j));
-    for_each_row_block(point.loss.rows(), threads_,
-                       [&](RowRange block, int) { point.loss.hessian(block, point.scores, state_); });
     find_free();
+    std::vector<Index> used = used_columns();
+    const auto is_dense = [&](Index j) { return point.columns.dense(j) != nullptr; };
+    if (!exact && std::ranges::all_of(used, is_dense)) {
+      is_compact_ = true;
+      memory_.compact.reset(point.loss, point.columns, std::move(used), point.scores, threads_);
+    } else {
+      prepare_exact();
+    }
     if (point.metric != nullptr) {
-      threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) { factorise(c); });
+      factorise_all();
     } else {
       find_diagonal();
     }
@@ -55,14 +81,12 @@ class SupportSystem {
   }
 
   std::vector<double> times(const std::vector<double>& v) {
-    image_.fill(0);
-    point_.columns.add_product(v, image_, threads_);
-    for_each_row_block(image_.rows(), threads_, [&](RowRange range, int) {
-      point_.loss.hessian_times(range.begin, range.size(), state_, image_.data() + range.begin,
-                                image_.stride());
-    });
     std::vector<double> product(v.size());
-    point_.columns.transposed_product(image_, product, threads_);
+    if (is_compact_) {
+      memory_.compact.times(v, product, threads_);
+    } else {
+      multiply_exactly(v, product);
+    }
     for (std::size_t j = 0; j < rows_.size(); ++j) add_penalty(j, v, product);
     for (std::size_t at = 0; at < product.size(); ++at) {
       if (!free_[at]) product[at] = 0;
@@ -77,9 +101,37 @@ class SupportSystem {
     return solved;
   }
 
+  bool is_compact() const { return is_compact_; }
   int most_products() const { return point_.metric != nullptr ? kMostProducts : kMostProductsOfDiagonal; }
 
  private:
+  void prepare_exact() {
+    state_ = image_ = Grid<double>(point_.loss.rows(), point_.loss.outputs());
+    for_each_row_block(state_.rows(), threads_,
+                       [&](RowRange block, int) { point_.loss.hessian(block, point_.scores, state_); });
+  }
+
+  void multiply_exactly(const std::vector<double>& v, std::vector<double>& product) {
+    image_.fill(0);
+    point_.columns.add_product(v, image_, threads_);
+    for_each_row_block(image_.rows(), threads_, [&](RowRange range, int) {
+      point_.loss.hessian_times(range.begin, range.size(), state_, image_.data() + range.begin,
+                                image_.stride());
+    });
+    point_.columns.transposed_product(image_, product, threads_);
+  }
+
+  /// The columns with a free weight.
+  std::vector<Index> used_columns() const {
+    std::vector<Index> used;
+    for (std::size_t j = 0; j < rows_.size(); ++j) {
+      const auto row = free_.begin() + static_cast<std::ptrdiff_t>(j * outputs_);
+      const auto end = row + static_cast<std::ptrdiff_t>(outputs_);
+      if (std::find(row, end, char{1}) != end) used.push_back(static_cast<Index>(j));
+    }
+    return used;
+  }
+
   /// Projects v onto the vectors whose tied weights move together.
   void keep_ties(std::vector<double>& v) const {
     for (std::size_t j = 0; j < rows_.size(); ++j) {
@@ -103,23 +155,46 @@ class SupportSystem {
     return solved;
   }
 
-  /// Solves with the diagonal block of every output.
+  /// The sign with which a weight moves along with others of its row; 0 if it moves alone.
+  double sign_of(std::size_t j, std::size_t output) const {
+    return rows_[j].tied.empty() ? 0 : rows_[j].tied[output];
+  }
+
+  /// Solves with the diagonal block of every output, and with the block of the tied weights.
   std::vector<double> solve_blocks(const std::vector<double>& v) const {
     std::vector<double> solved(v.size(), 0.0);
-    threads_.for_each(static_cast<Index>(outputs_), [&](Index c, int) {
-      const auto output = static_cast<std::size_t>(c);
+    threads_.for_each(std::ssize(memory_.factors), [&](Index block, int) {
+      const auto output = static_cast<std::size_t>(block);
+      if (output == outputs_) return solve_ties(v, solved);
       const std::vector<Index>& columns = free_columns_[output];
-      Eigen::VectorXd block(static_cast<Eigen::Index>(columns.size()));
+      Eigen::VectorXd own(std::ssize(columns));
       for (std::size_t a = 0; a < columns.size(); ++a) {
-        block(static_cast<Eigen::Index>(a)) = v[static_cast<std::size_t>(columns[a]) * outputs_ + output];
+        own(static_cast<Eigen::Index>(a)) = v[static_cast<std::size_t>(columns[a]) * outputs_ + output];
       }
-      factors_[output].solveInPlace(block);
+      memory_.factors[output].solveInPlace(own);
       for (std::size_t a = 0; a < columns.size(); ++a) {
-        solved[static_cast<std::size_t>(columns[a]) * outputs_ + output] =
-            block(static_cast<Eigen::Index>(a));
+        solved[static_cast<std::size_t>(columns[a]) * outputs_ + output] = own(static_cast<Eigen::Index>(a));
       }
     });
     return solved;
+  }
+
+  void solve_ties(const std::vector<double>& v, std::vector<double>& solved) const {
+    Eigen::VectorXd level(std::ssize(tied_columns_));
+    for (std::size_t a = 0; a < tied_columns_.size(); ++a) {
+      const auto j = static_cast<std::size_t>(tied_columns_[a]);
+      double along = 0;
+      for (std::size_t c = 0; c < outputs_; ++c) along += sign_of(j, c) * v[j * outputs_ + c];
+      level(static_cast<Eigen::Index>(a)) = along;
+    }
+    memory_.factors[outputs_].solveInPlace(level);
+    for (std::size_t a = 0; a < tied_columns_.size(); ++a) {
+      const auto j = static_cast<std::size_t>(tied_columns_[a]);
+      for (std::size_t c = 0; c < outputs_; ++c) {
+        if (sign_of(j, c) != 0)
+          solved[j * outputs_ + c] = sign_of(j, c) * level(static_cast<Eigen::Index>(a));
+      }
+    }
   }
 
   std::span<const double> row_of(std::span<const double> all, std::size_t j) const {
@@ -155,8 +230,10 @@ class SupportSystem {
       for (std::size_t c = 0; c < outputs_; ++c) {
         if (!used || (single && point_.lambda[j] > 0 && row[c] == 0)) continue;
         free_[j * outputs_ + c] = 1;
-        free_columns_[c].push_back(static_cast<Index>(j));
+        if (sign_of(j, c) == 0) free_columns_[c].push_back(static_cast<Index>(j));
       }
+      if (std::ranges::any_of(rows_[j].tied, [](double sign) { return sign != 0; }))
+        tied_columns_.push_back(static_cast<Index>(j));
     }
   }
 
@@ -193,6 +270,17 @@ class SupportSystem {
     }
   }
 
+  /// Kept factors are those of all columns.
+  void factorise_all() {
+    const bool keeps = point_.memory != nullptr && point_.penalty.zero_pattern() == ZeroPattern::nothing;
+    if (keeps && !memory_.factors.empty()) return;
+    memory_.factors.resize(outputs_ + (tied_columns_.empty() ? 0 : 1));
+    threads_.for_each(std::ssize(memory_.factors), [&](Index block, int) {
+      if (block < static_cast<Index>(outputs_)) return factorise(block);
+      factorise_ties();
+    });
+  }
+
   void factorise(Index c) {
     const auto output = static_cast<std::size_t>(c);
     const std::vector<Index>& columns = free_columns_[output];
@@ -203,27 +291,50 @@ class SupportSystem {
       for (Eigen::Index b = 0; b <= a; ++b) {
         block(a, b) = point_.metric->own(c, j, columns[static_cast<std::size_t>(b)]);
       }
-      block(a, a) =
-          block(a, a) * (1 + kBlockRidge) + own_curvature(static_cast<std::size_t>(j), output) + 1e-300;
+      block(a, a) = block(a, a) * (1 + kBlockRidge) +
+                    frozen_ * own_curvature(static_cast<std::size_t>(j), output) + 1e-300;
     }
-    factors_[output].compute(block);
+    memory_.factors[output].compute(block);
+  }
+
+  /// The weights of a row that are tied are one variable: its block adds those of the outputs.
+  void factorise_ties() {
+    const Eigen::Index count = std::ssize(tied_columns_);
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(count, count);
+    for (Eigen::Index a = 0; a < count; ++a) {
+      const Index j = tied_columns_[static_cast<std::size_t>(a)];
+      for (Eigen::Index b = 0; b <= a; ++b) {
+        const Index l = tied_columns_[static_cast<std::size_t>(b)];
+        for (std::size_t c = 0; c < outputs_; ++c) {
+          const double sign =
+              sign_of(static_cast<std::size_t>(j), c) * sign_of(static_cast<std::size_t>(l), c);
+          if (sign != 0) block(a, b) += sign * point_.metric->own(static_cast<Index>(c), j, l);
+        }
+      }
+      block(a, a) = block(a, a) * (1 + kBlockRidge) + 1e-300;
+    }
+    memory_.factors[outputs_].compute(block);
   }
 
   const SupportPoint& point_;
   ThreadPool& threads_;
   std::size_t outputs_;
-  Grid<double> state_, image_;
+  std::unique_ptr<SupportMemory> own_memory_;
+  SupportMemory::Parts& memory_;
+  double frozen_;
+  bool is_compact_ = false;
+  Grid<double> state_, image_;                    ///< if it is not compact
   std::vector<RowDerivatives> rows_;              ///< of lambda times the penalty
   std::vector<char> free_;                        ///< [column][output]
-  std::vector<std::vector<Index>> free_columns_;  ///< of each output
-  std::vector<Eigen::LLT<Eigen::MatrixXd>> factors_;
-  std::vector<double> diagonal_;  ///< [column][output], where there are no factors
+  std::vector<std::vector<Index>> free_columns_;  ///< of each output: those whose weight moves alone
+  std::vector<Index> tied_columns_;               ///< those with weights that move together
+  std::vector<double> diagonal_;                  ///< [column][output], where there are no factors
 };
 
-}  // namespace
+namespace {
 
-SupportStep support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
-  SupportSystem system(point, threads);
+/// Preconditioned conjugate gradients.
+SupportStep solve(SupportSystem& system, double accuracy) {
   std::vector<double> residual = system.right_side();
   std::vector<double> step(residual.size(), 0.0);
   std::vector<double> scaled = system.precondition(residual);
@@ -247,6 +358,19 @@ SupportStep support_newton_step(const SupportPoint& point, double accuracy, Thre
     size = next;
   }
   return {std::move(step), size};
+}
+
+}  // namespace
+
+SupportStep support_newton_step(const SupportPoint& point, double accuracy, ThreadPool& threads) {
+  if (accuracy >= kRoughest && point.memory != nullptr) {
+    SupportSystem system(point, false, threads);
+    SupportStep step = solve(system, accuracy);
+    // Curvature that vanishes in single precision may not be zero.
+    if (std::isfinite(step.left) || !system.is_compact()) return step;
+  }
+  SupportSystem system(point, true, threads);
+  return solve(system, accuracy);
 }
 
 }  // namespace sharelearn

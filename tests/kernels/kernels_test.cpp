@@ -247,11 +247,15 @@ TEST_F(InstructionSets, sum_dot_softplus_and_exponential) {
         }),
         {sum, dot}, 1e-12);
     same_bits([&] {
-      Guarded<double> value(rows), probability(rows), power(rows);
+      Guarded<double> value(rows), probability(rows), power(rows), entropy(rows);
       kernels::softplus(a.data(), rows, value.data(), probability.data());
       kernels::exponential(a.data(), rows, power.data());
+      kernels::q_log_q(a.data(), rows, entropy.data());
       std::vector<double> out = value.values();
-      for (Index i = 0; i < rows; ++i) out.insert(out.end(), {probability[i], power[i]});
+      for (Index i = 0; i < rows; ++i) {
+        EXPECT_NEAR(entropy[i], a[i] > 0 ? a[i] * std::log(a[i]) : 0.0, 1e-15);
+        out.insert(out.end(), {probability[i], power[i], entropy[i]});
+      }
       return out;
     });
   }

@@ -3,6 +3,7 @@
 
 #include "kernels/byte_correlation.hpp"
 #include "kernels/class_rows.hpp"
+#include "kernels/entry_rows.hpp"
 #include "kernels/instruction_sets.hpp"
 #include "kernels/local_rows.hpp"
 #include "kernels/nearest.hpp"
@@ -50,6 +51,44 @@ TEST_F(InstructionSets, outer_sums) {
                              index.data(), std::ssize(index), b.data());
       kernels::outer_sums(wide_left.data(), wide_right.data(), rows, c.data());
       return joined(a, b, c);
+    });
+  }
+}
+
+TEST_F(InstructionSets, products_and_sums_of_the_entries_of_rows) {
+  constexpr Index rows = 3;
+  const std::vector<std::uint32_t> first = {0, 2, 3, 9}, output = {0, 4, 4, 0, 1, 2, 3, 4, 5};
+  const std::vector<kernels::EntryPlace> places = {{0, 0}, {3, 2}, {4, 2}, {5, 2}, {6, 2},
+                                                   {1, 0}, {2, 1}, {7, 2}, {8, 2}};
+  Random random(9);
+  for (Index columns = kernels::kEntryPad; columns <= 20 * kernels::kEntryPad;
+       columns += kernels::kEntryPad) {
+    const auto x = random_numbers<float>(rows * columns, random);
+    const auto weights = random_numbers<float>(6 * columns, random);
+    const kernels::EntryRows entries{x.data(), columns, rows, first.data(), output.data()};
+    std::vector<float> exact(output.size(), 0.0F);
+    for (const auto [entry, row] : places) {
+      double sum = 0;
+      for (Index j = 0; j < columns; ++j) {
+        sum += static_cast<double>(x[static_cast<std::size_t>(row * columns + j)]) *
+               static_cast<double>(weights[static_cast<std::size_t>(output[entry] * columns + j)]);
+      }
+      exact[entry] = static_cast<float>(sum);
+    }
+    same_bits([&] {
+      std::vector<float> products(output.size()), sums(weights.begin(), weights.end());
+      kernels::entry_products(entries, weights.data(), products.data());
+      for (std::size_t e = 0; e < exact.size(); ++e) EXPECT_NEAR(products[e], exact[e], 1e-4);
+      kernels::add_entries(entries, places.data(), std::ssize(places), products.data(), sums.data());
+      // Output 4 has an entry of each row.
+      for (Index j = 0; j < columns; j += 7) {
+        const auto at = static_cast<std::size_t>(4 * columns + j), of = static_cast<std::size_t>(j);
+        const float expected = weights[at] + products[1] * x[of] +
+                               products[2] * x[of + static_cast<std::size_t>(columns)] +
+                               products[7] * x[of + static_cast<std::size_t>(2 * columns)];
+        EXPECT_NEAR(sums[at], expected, 1e-3);
+      }
+      return joined(products, sums);
     });
   }
 }
