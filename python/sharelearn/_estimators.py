@@ -84,6 +84,9 @@ class ShareBoostClassifier(BoostingClassifier):
     surplus : float, default=0.0
         Select (1 + F) x features for this number F, then prune the least useful. Try 0.5; 2-3 times slower. A
         number from 0 to 10.
+    exchange : bool, default=False
+        Then exchange the least useful feature for the best candidate while that lowers the objective: for the
+        best model of n_features, not of fewer; up to twice as slow.
     per_round : int | str, default='1'
         Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in 3%.
     diverse : bool, default=False
@@ -101,9 +104,9 @@ class ShareBoostClassifier(BoostingClassifier):
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-8.
-    round_tolerance : float, default=0.0
-        Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to tolerance. A
-        number from 0 to 1.
+    round_tolerance : float, default=0.1
+        Refit less exactly in rounds on the way: until the gradient has shrunk to this fraction; the last
+        round, and the one chosen, are refitted to tolerance. 0: all are. A number from 0 to 1.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -159,7 +162,7 @@ class ShareBoostClassifier(BoostingClassifier):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "exchange": False, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.1, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
@@ -185,6 +188,7 @@ class ShareBoostClassifier(BoostingClassifier):
         rule: str = 'gradient',
         shortlist: int = 32,
         surplus: float = 0.0,
+        exchange: bool = False,
         per_round: int | str = '1',
         diverse: bool = False,
         sample: float = 1.0,
@@ -192,7 +196,7 @@ class ShareBoostClassifier(BoostingClassifier):
         costs: float | Sequence[float] | None = None,
         bias: bool = True,
         tolerance: float | None = None,
-        round_tolerance: float = 0.0,
+        round_tolerance: float = 0.1,
         pool: str = 'columns',
         bins: int = 0,
         squares: bool = True,
@@ -235,6 +239,7 @@ class ShareBoostClassifier(BoostingClassifier):
         self.rule = rule
         self.shortlist = shortlist
         self.surplus = surplus
+        self.exchange = exchange
         self.per_round = per_round
         self.diverse = diverse
         self.sample = sample
@@ -336,6 +341,9 @@ class ShareBoostRegressor(Regressor):
     surplus : float, default=0.0
         Select (1 + F) x features for this number F, then prune the least useful. Try 0.5; 2-3 times slower. A
         number from 0 to 10.
+    exchange : bool, default=False
+        Then exchange the least useful feature for the best candidate while that lowers the objective: for the
+        best model of n_features, not of fewer; up to twice as slow.
     per_round : int | str, default='1'
         Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in 3%.
     diverse : bool, default=False
@@ -353,9 +361,9 @@ class ShareBoostRegressor(Regressor):
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-8.
-    round_tolerance : float, default=0.0
-        Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to tolerance. A
-        number from 0 to 1.
+    round_tolerance : float, default=0.1
+        Refit less exactly in rounds on the way: until the gradient has shrunk to this fraction; the last
+        round, and the one chosen, are refitted to tolerance. 0: all are. A number from 0 to 1.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -411,7 +419,7 @@ class ShareBoostRegressor(Regressor):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "epsilon": 0.1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "epsilon": 0.1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "exchange": False, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.1, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
@@ -437,6 +445,7 @@ class ShareBoostRegressor(Regressor):
         rule: str = 'gradient',
         shortlist: int = 32,
         surplus: float = 0.0,
+        exchange: bool = False,
         per_round: int | str = '1',
         diverse: bool = False,
         sample: float = 1.0,
@@ -444,7 +453,7 @@ class ShareBoostRegressor(Regressor):
         costs: float | Sequence[float] | None = None,
         bias: bool = True,
         tolerance: float | None = None,
-        round_tolerance: float = 0.0,
+        round_tolerance: float = 0.1,
         pool: str = 'columns',
         bins: int = 0,
         squares: bool = True,
@@ -487,6 +496,7 @@ class ShareBoostRegressor(Regressor):
         self.rule = rule
         self.shortlist = shortlist
         self.surplus = surplus
+        self.exchange = exchange
         self.per_round = per_round
         self.diverse = diverse
         self.sample = sample
@@ -584,6 +594,9 @@ class ShareBoostSelector(Selector):
     surplus : float, default=0.0
         Select (1 + F) x features for this number F, then prune the least useful. Try 0.5; 2-3 times slower. A
         number from 0 to 10.
+    exchange : bool, default=False
+        Then exchange the least useful feature for the best candidate while that lowers the objective: for the
+        best model of n_features, not of fewer; up to twice as slow.
     per_round : int | str, default='1'
         Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in 3%.
     diverse : bool, default=False
@@ -601,9 +614,9 @@ class ShareBoostSelector(Selector):
         Intercept per class, never penalised.
     tolerance : float | None, default=None
         Accuracy of the solver; smaller is slower. A number above 0. None: 1e-8.
-    round_tolerance : float, default=0.0
-        Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to tolerance. A
-        number from 0 to 1.
+    round_tolerance : float, default=0.1
+        Refit less exactly in rounds on the way: until the gradient has shrunk to this fraction; the last
+        round, and the one chosen, are refitted to tolerance. 0: all are. A number from 0 to 1.
     pool : str, default='columns'
         The features to choose from. columns: those of the data; the other pools derive features from them,
         see below. One of columns, stumps, products, kernel, pieces, patches.
@@ -659,7 +672,7 @@ class ShareBoostSelector(Selector):
     """
 
     _method = "shareboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.0, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "n_features": 20, "folds": 0, "choose": 'one-standard-error', "validation_fraction": 0.0, "patience": 20, "ridge": None, "smooth_l1": 0.0, "smooth_l1linf": 0.0, "beta": 10.0, "rule": 'gradient', "shortlist": 32, "surplus": 0.0, "exchange": False, "per_round": '1', "diverse": False, "sample": 1.0, "groups": None, "costs": None, "bias": True, "tolerance": None, "round_tolerance": 0.1, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "deform": 0}
 
     def __init__(
         self,
@@ -684,6 +697,7 @@ class ShareBoostSelector(Selector):
         rule: str = 'gradient',
         shortlist: int = 32,
         surplus: float = 0.0,
+        exchange: bool = False,
         per_round: int | str = '1',
         diverse: bool = False,
         sample: float = 1.0,
@@ -691,7 +705,7 @@ class ShareBoostSelector(Selector):
         costs: float | Sequence[float] | None = None,
         bias: bool = True,
         tolerance: float | None = None,
-        round_tolerance: float = 0.0,
+        round_tolerance: float = 0.1,
         pool: str = 'columns',
         bins: int = 0,
         squares: bool = True,
@@ -733,6 +747,7 @@ class ShareBoostSelector(Selector):
         self.rule = rule
         self.shortlist = shortlist
         self.surplus = surplus
+        self.exchange = exchange
         self.per_round = per_round
         self.diverse = diverse
         self.sample = sample

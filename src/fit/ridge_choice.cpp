@@ -26,7 +26,9 @@ std::vector<RidgeTrial> try_ridges(Pool& pool, const Loss& loss, ShareBoostOptio
                                    const Context& context) {
   const auto m = static_cast<double>(rows);
   options.surplus = 0;
+  options.exchange = false;
   options.penalty.ridge = kGuide / m;
+  options.last.reset();
   options.corrective.relative_gradient = std::max(options.corrective.relative_gradient, kGuideTolerance);
   const ShareBoostResult path =
       shareboost(pool, loss, options, context, [&](const ShareBoostResult& so_far, const Grid<double>&) {

@@ -3,12 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "data/to_size.hpp"
 #include "fit/checkpoints.hpp"
 #include "fit/common.hpp"
 #include "fit/shareboost_calibration.hpp"
 #include "fit/shareboost_choice.hpp"
 #include "fit/shareboost_problem.hpp"
+#include "learn/refit.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/learn/shareboost.hpp"
@@ -34,21 +37,25 @@ std::string_view text_of(ShareBoostStop stop, bool groups) {
   return "";
 }
 
+void describe_solution(const CorrectiveReport& solution, Round& round) {
+  round.objective = solution.objective;
+  round.loss = solution.loss;
+  round.penalty = solution.penalty;
+  round.gradient_norm = solution.gradient_norm;
+  round.expected_decrease = solution.expected_decrease;
+  round.converged = solution.converged;
+  round.iterations = solution.iterations;
+}
+
 Round round_of(const ShareBoostResult& path, const std::vector<std::string>& names, ColumnCounter& columns) {
   const ShareBoostStage& stage = path.stages.back();
   Round round;
   round.round = std::ssize(path.stages) - 1;
   round.features = described(path.features, path.features.size() - stage.candidates.size(), names);
   round.score = stage.score;
-  round.objective = stage.report.objective;
-  round.loss = stage.report.loss;
-  round.penalty = stage.report.penalty;
   round.features_used = std::ssize(path.chosen);
   round.columns_read = columns.count(path.features);
-  round.gradient_norm = stage.report.gradient_norm;
-  round.expected_decrease = stage.report.expected_decrease;
-  round.converged = stage.report.converged;
-  round.iterations = stage.report.iterations;
+  describe_solution(stage.report, round);
   round.seconds = stage.seconds;
   round.peak_bytes = peak_bytes();
   return round;
@@ -102,6 +109,27 @@ void report_end(const ShareBoostResult& path, const LinearModel& model, bool gro
   add_sparsity(model, report.end);
 }
 
+/// Corrects the weights that the model predicts with to the end, if their round was corrected loosely.
+void finish_chosen(const ShareBoostProblem& problem, const Context& context, ErrorMeter& errors,
+                   ShareBoostResult& path, LinearModel& model, FitReport& report) {
+  const Index used = model.stages[to_size(model.stage)].features;
+  if (problem.options.corrective.relative_gradient == 0 || used == 0 || used == problem.options.features ||
+      path.stop == ShareBoostStop::cancelled)
+    return;
+  const Grid<double> scores =
+      finish_stage(path, to_size(model.stage), *problem.pool, *problem.loss, problem.options, context);
+  const Index stage = std::exchange(model.stage, 0);
+  model.stages = model_of(path, problem)->stages;
+  model.stage = stage;
+  ShareBoostResult part = up_to(path, stage);
+  part.features.assign(path.features.begin(), path.features.begin() + std::ssize(part.chosen));
+  for (Round& round : report.rounds) {
+    if (round.round != stage) continue;
+    describe_solution(part.stages.back().report, round);
+    errors.measure(part, scores, round);
+  }
+}
+
 /// Says in how many rounds the weights were not optimal, if in any.
 void warn_of_rounds(const ShareBoostResult& path, FitReport& report) {
   std::size_t missed = 0, first = 0;
@@ -119,6 +147,27 @@ void warn_of_rounds(const ShareBoostResult& path, FitReport& report) {
       "objective could fall by about {:.1e}, and the largest weight is {:.3g}; a `ridge` above 0 "
       "keeps weights finite where classes separate",
       missed, path.stages.size() - 1, first, path.stages[first].report.expected_decrease, largest));
+}
+
+/// Says where the training rows are separated and nothing bounds the weights.
+void warn_of_separation(const ShareBoostResult& path, const ShareBoostProblem& problem, FitReport& report) {
+  if (!problem.options.penalty.is_zero() || problem.target.kind == TargetKind::numbers) return;
+  constexpr double kSeparated = 1e-3;  // of the loss without features
+  const double least = kSeparated * path.stages.front().report.loss;
+  Index features = 0;
+  for (const ShareBoostStage& stage : path.stages) {
+    features += std::ssize(stage.candidates);
+    if (!(stage.report.loss < least)) continue;
+    double largest = 0;
+    for (const double w : path.stages.back().weights) largest = std::max(largest, std::abs(w));
+    report.warnings.push_back(fmt::format(
+        "the classes of the training rows are separated from {} features on: no weights are optimal there, "
+        "and "
+        "these end where less than the tolerance is left to gain (the largest is {:.3g}); a `ridge` above 0 "
+        "bounds them, and usually predicts better",
+        features, largest));
+    return;
+  }
 }
 
 /// The rounds of the report, and with them what the validation rows have seen.
@@ -153,7 +202,7 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   if (o.start) problem.options.start = rounds_of(*o.start, o, problem);
   ErrorMeter errors(problem, data.test_data(), validation ? &*validation : nullptr, context.threads);
   ColumnCounter columns;
-  const ShareBoostResult path = shareboost(
+  ShareBoostResult path = shareboost(
       *problem.pool, *problem.loss, problem.options, context,
       [&](const ShareBoostResult& so_far, const Grid<double>& scores) {
         Round round = round_of(so_far, problem.rows->column_names, columns);
@@ -174,6 +223,7 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
     model->use_features(validation->chosen());
     report.choices.push_back(validation->reason());
   }
+  finish_chosen(problem, context, errors, path, *model, report);
   report.candidates = problem.pool->candidates();
   if (report.rounds.empty()) {
     errors.measure(path, constant_scores(problem.rows->rows(), all.outputs(), path.stages.front().bias),
@@ -181,6 +231,7 @@ Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   }
   report_end(path, *model, o.groups.has_value(), report);
   warn_of_rounds(path, report);
+  warn_of_separation(path, problem, report);
   fitted.model = model;
   calibrate_model(o, problem, path, context, fitted);
   return fitted;

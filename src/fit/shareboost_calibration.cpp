@@ -12,16 +12,6 @@
 namespace sharelearn {
 namespace {
 
-/// The path up to one of its stages.
-ShareBoostResult up_to(const ShareBoostResult& path, Index stage) {
-  ShareBoostResult part;
-  part.stages.assign(path.stages.begin(), path.stages.begin() + stage + 1);
-  for (const ShareBoostStage& round : part.stages) {
-    part.chosen.insert(part.chosen.end(), round.candidates.begin(), round.candidates.end());
-  }
-  return part;
-}
-
 /// Scores of split.test by a model that chose its features without these rows, too. Rounds that only choose
 /// are solved loosely.
 std::optional<Grid<double>> scores_relearned(const ShareBoostFit& o, const Dataset& train,
@@ -33,7 +23,7 @@ std::optional<Grid<double>> scores_relearned(const ShareBoostFit& o, const Datas
   options.penalty.ridge *=
       static_cast<double>(copies_of(train) * (1 + *o.deform)) / static_cast<double>(copies_of(*part.rows));
   options.corrective.tolerance = std::max(options.corrective.tolerance, kCompareTolerance);
-  options.last = options.corrective;
+  options.last->tolerance = options.corrective.tolerance;
   options.corrective.relative_gradient = std::max(options.corrective.relative_gradient, kGuideTolerance);
   const ShareBoostResult path = shareboost(*part.pool, *part.loss, options, context);
   if (context.cancelled()) return std::nullopt;
@@ -53,6 +43,7 @@ Grid<double> scores_left_out(const ShareBoostFit& o, const ShareBoostProblem& pr
   for (double& weight : weights) weight /= kept;
   ShareBoostOptions options = problem.options;
   options.penalty.ridge /= kept;  // as strong beside the sum of the losses as on all rows
+  options.corrective = *options.last;
   options.corrective.tolerance = std::max(options.corrective.tolerance, kCompareTolerance);
   const std::unique_ptr<Loss> loss = loss_for(o, problem.target, std::move(weights));
   const Grid<double> all = refitted_scores(*loss, path, *problem.pool, options, context);

@@ -94,6 +94,11 @@ FieldTable fields(ShareBoostFit& o) {
       .between(0, 10)
       .otherwise(0.0);
   table
+      .add("exchange", o.exchange,
+           "Then exchange the least useful feature for the best candidate while that lowers the objective: "
+           "for the best model of `features`, not of fewer; up to twice as slow")
+      .otherwise(false);
+  table
       .add("per-round", o.per_round,
            "Candidates (or groups) to add per round: a number, or a percentage of those chosen so far, as in "
            "3%")
@@ -122,10 +127,10 @@ FieldTable fields(ShareBoostFit& o) {
   table.section("Intercept and solver");
   table
       .add("round-tolerance", o.round_tolerance,
-           "Refit less exactly between rounds: until the gradient has shrunk to this fraction; 0: to "
-           "`tolerance`")
+           "Refit less exactly in rounds on the way: until the gradient has shrunk to this fraction; the "
+           "last round, and the one chosen, are refitted to `tolerance`. 0: all are")
       .between(0, 1)
-      .otherwise(0.0);
+      .otherwise(0.1);
   table.append(pool_fields(o.pool, [&o] { return o.deform.value_or(0) > 0; }));
   table.section("Images");
   table

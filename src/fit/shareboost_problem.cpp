@@ -62,6 +62,7 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, Inde
   ShareBoostOptions options;
   options.features = std::min(*o.features, pool.candidates());
   options.surplus = *o.surplus;
+  options.exchange = *o.exchange;
   options.bias = *o.common.bias;
   options.norm = *o.rule == "gradient-l2" ? Norm::l2 : Norm::l1;
   options.rule = rule_from(*o.rule);
@@ -76,6 +77,7 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, Inde
   options.penalty = {
       .ridge = o.ridge.value_or(0), .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
   options.corrective.tolerance = *o.common.tolerance;
+  options.last = options.corrective;
   options.corrective.relative_gradient = *o.round_tolerance;
   return options;
 }
@@ -156,8 +158,8 @@ std::vector<ShareBoostStage> rounds_of(const Model& model, const ShareBoostFit& 
   const auto is_column = [](const FeaturePtr& feature) { return feature->pool() == "columns"; };
   if (path == nullptr || *o.pool.name != "columns" || !std::ranges::all_of(path->features, is_column))
     throw InputError("only a model with `pool` columns can be continued");
-  if (*o.surplus > 0 || *o.folds > 0 || *o.validation > 0)
-    throw InputError("a model cannot be continued with `surplus`, `folds` or `validation`");
+  if (*o.surplus > 0 || *o.exchange || *o.folds > 0 || *o.validation > 0)
+    throw InputError("a model cannot be continued with `surplus`, `exchange`, `folds` or `validation`");
   const bool has_bias = !path->stages.empty() && !path->stages.front().bias.empty();
   if (path->names != problem.target.names || path->columns() != problem.rows->columns() ||
       has_bias != *o.common.bias)

@@ -13,6 +13,7 @@
 #include "pool/order.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
+#include "solve/entry_gain.hpp"
 
 namespace sharelearn {
 namespace {
@@ -20,6 +21,12 @@ namespace {
 /// Fractions of a score that may be rounding: of sums in float32, and of a decrease between two solutions.
 constexpr double kFloatTie = 1e-6;
 constexpr double kDecreaseTie = 1e-7;
+
+/// Leaders of the predicted decreases that are always computed, and are computed at most, beyond those that
+/// enter.
+constexpr std::size_t kLeastLeaders = 3;
+constexpr std::size_t kMostLeaders = 15;
+constexpr Index kColumnsAtOnce = 64;  // of candidates whose decrease is predicted
 
 void order(std::vector<Choice>& choices, double tie) {
   order_by_score(choices, tie, [](const Choice& a, const Choice& b) { return a.candidates < b.candidates; });
@@ -144,10 +151,7 @@ std::vector<Choice> Chooser::choose(const ChoiceState& state) const {
   std::vector<Choice> best = groups_.members.empty() ? by_gradient(state, by_decrease ? tried : state.count)
                                                      : groups_by_gradient(state, by_decrease ? tried : all);
   std::erase_if(best, [&](const Choice& choice) { return !is_worth_while(choice); });
-  if (by_decrease) {
-    for (Choice& choice : best) choice.score = decrease(choice, state) / choice.cost;
-    order(best, kDecreaseTie);
-  }
+  if (by_decrease) score_by_decrease(best, state);
   Index room = state.room;
   std::vector<Choice> taken;
   std::unordered_set<Index> in;
@@ -269,8 +273,77 @@ std::vector<Choice> Chooser::groups_by_gradient(const ChoiceState& state, Index 
   return choices;
 }
 
-double Chooser::decrease(const Choice& choice, const ChoiceState& state) const {
-  if (options_.rule == ChoiceRule::exact) return decrease_exact(choice, state);
+/// Scores and orders the choices. Where one Newton step predicts the decreases, they are computed for the
+/// leaders only: down to where the next prediction, times the largest ratio of a decrease to its prediction
+/// so far, cannot win any more. The others are dropped.
+void Chooser::score_by_decrease(std::vector<Choice>& choices, const ChoiceState& state) const {
+  const bool predicted = options_.rule != ChoiceRule::line && pool_.shared_rows().data == nullptr;
+  const std::shared_ptr<const Preconditioner> curvature = predicted ? curvature_of(state) : nullptr;
+  if (predicted) {
+    const std::vector<double> expected = expected_decreases(choices, state, *curvature);
+    for (std::size_t at = 0; at < choices.size(); ++at) choices[at].score = expected[at] / choices[at].cost;
+    order(choices, kFloatTie);
+  }
+  std::vector<double> scores;
+  double largest = 0;
+  const std::size_t wanted = to_size(state.count);
+  for (Choice& choice : choices) {
+    const double expected = choice.score;
+    if (predicted && scores.size() >= wanted + kLeastLeaders) {
+      std::ranges::nth_element(scores, scores.begin() + state.count - 1, std::greater<>());
+      if (scores[wanted - 1] >= largest * expected || scores.size() == wanted + kMostLeaders) break;
+    }
+    choice.score = decrease(choice, state, curvature) / choice.cost;
+    scores.push_back(choice.score);
+    if (expected > 0) largest = std::max(largest, choice.score / expected);
+  }
+  choices.resize(scores.size());
+  order(choices, kDecreaseTie);
+}
+
+/// At the present solution, of the columns whose weights a rule adapts: none for `column`.
+std::shared_ptr<const Preconditioner> Chooser::curvature_of(const ChoiceState& state) const {
+  const bool alone = options_.rule == ChoiceRule::column;
+  const ChosenColumns none = state.design.none();
+  Grid<double> scratch(pool_.rows(), loss_.outputs());
+  return std::make_shared<const Preconditioner>(
+      (alone ? none : state.design).problem(loss_, options_.bias && !alone, options_.penalty, threads_),
+      state.solution.scores, scratch);
+}
+
+/// By one Newton step each, without a solution.
+std::vector<double> Chooser::expected_decreases(std::span<const Choice> choices, const ChoiceState& state,
+                                                const Preconditioner& curvature) const {
+  const bool alone = options_.rule == ChoiceRule::column;
+  const ChosenColumns none = state.design.none();
+  const DesignProblem problem =
+      (alone ? none : state.design).problem(loss_, options_.bias && !alone, options_.penalty, threads_);
+  std::vector<double> decreases;
+  while (decreases.size() < choices.size()) {  // some columns at a time: a shortlist may be all
+    const std::span<const Choice> left = choices.subspan(decreases.size());
+    std::vector<Index> sizes;
+    Index count = 0;
+    for (std::size_t at = 0; at < left.size() && count < kColumnsAtOnce; ++at) {
+      sizes.push_back(std::ssize(left[at].candidates) * pool_.width());
+      count += sizes.back();
+    }
+    Grid<float> columns(pool_.rows(), count);
+    Index column = 0;
+    for (const Choice& choice : left.first(sizes.size())) {
+      for (const Index candidate : choice.candidates) {
+        pool_.values(candidate, columns, column);
+        column += pool_.width();
+      }
+    }
+    const std::vector<double> some = entry_gains(problem, curvature, state.solution, columns, sizes);
+    decreases.insert(decreases.end(), some.begin(), some.end());
+  }
+  return decreases;
+}
+
+double Chooser::decrease(const Choice& choice, const ChoiceState& state,
+                         const std::shared_ptr<const Preconditioner>& curvature) const {
+  if (options_.rule == ChoiceRule::exact) return decrease_exact(choice, state, curvature);
   ChosenColumns columns = state.design.none();
   for (const Index candidate : choice.candidates) columns.include(candidate);
   return options_.rule == ChoiceRule::line ? decrease_along_gradient(columns, state)
@@ -303,12 +376,15 @@ double Chooser::decrease_by_column(const ChosenColumns& columns, const ChoiceSta
   return before - minimise(problem, options_.corrective, solution).objective;
 }
 
-double Chooser::decrease_exact(const Choice& choice, const ChoiceState& state) const {
+/// `curvature`, if any, is used where corrections are loose.
+double Chooser::decrease_exact(const Choice& choice, const ChoiceState& state,
+                               const std::shared_ptr<const Preconditioner>& curvature) const {
   ChosenColumns design(state.design);
   for (const Index candidate : choice.candidates) design.include(candidate);
   const DesignProblem problem = design.problem(loss_, options_.bias, options_.penalty, threads_);
   CorrectiveState solution;
   solution.w = state.solution.w;
+  solution.preconditioner = curvature;
   const auto bias = solution.w.end() - (options_.bias ? loss_.outputs() : 0);
   const Index entering = std::ssize(choice.candidates) * pool_.width();
   solution.w.insert(bias, to_size(entering * loss_.outputs()), 0.0);

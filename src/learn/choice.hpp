@@ -2,6 +2,7 @@
 // and 3.2).
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -42,10 +43,16 @@ class Chooser {
   std::vector<Choice> by_gradient(const ChoiceState& state, Index count) const;
   std::vector<Choice> groups_by_gradient(const ChoiceState& state, Index count) const;
   std::vector<double> norms(const Grid<double>& residual) const;
-  double decrease(const Choice& choice, const ChoiceState& state) const;
+  void score_by_decrease(std::vector<Choice>& choices, const ChoiceState& state) const;
+  std::shared_ptr<const Preconditioner> curvature_of(const ChoiceState& state) const;
+  std::vector<double> expected_decreases(std::span<const Choice> choices, const ChoiceState& state,
+                                         const Preconditioner& curvature) const;
+  double decrease(const Choice& choice, const ChoiceState& state,
+                  const std::shared_ptr<const Preconditioner>& curvature) const;
   double decrease_along_gradient(const ChosenColumns& columns, const ChoiceState& state) const;
   double decrease_by_column(const ChosenColumns& columns, const ChoiceState& state) const;
-  double decrease_exact(const Choice& choice, const ChoiceState& state) const;
+  double decrease_exact(const Choice& choice, const ChoiceState& state,
+                        const std::shared_ptr<const Preconditioner>& curvature) const;
 
   const Pool& pool_;
   const Loss& loss_;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
+
+#include "learn/exchange.hpp"
 
 namespace sharelearn {
 namespace {
@@ -23,16 +26,25 @@ class Elimination {
  public:
   Elimination(Chosen chosen, const Pool& pool, const Loss& loss, const ShareBoostOptions& options,
               const Context& context)
-      : chosen_(std::move(chosen)), pool_(pool), loss_(loss), options_(options), context_(context) {}
+      : chosen_(std::make_unique<Chosen>(std::move(chosen))),
+        pool_(pool),
+        loss_(loss),
+        options_(options),
+        context_(context) {}
 
-  Index left() const { return std::ssize(chosen_.candidates); }
+  /// Exchanges candidates for others that do more.
+  void improve(Pool& pool) {
+    chosen_ = std::make_unique<Chosen>(exchange(std::move(*chosen_), pool, loss_, options_, context_));
+  }
+
+  Index left() const { return std::ssize(chosen_->candidates); }
 
   /// Corrects and returns the model of the remaining candidates, then removes some: its `candidates`.
   Level step() {
     const DesignProblem problem =
-        chosen_.columns.problem(loss_, options_.bias, options_.penalty, context_.threads);
-    CorrectiveState& solution = chosen_.solution;
-    Level level{chosen_.candidates, {}};
+        chosen_->columns.problem(loss_, options_.bias, options_.penalty, context_.threads);
+    CorrectiveState& solution = chosen_->solution;
+    Level level{chosen_->candidates, {}};
     level.stage.report = minimise(problem, how_to_correct(), solution);
     const auto split = solution.w.begin() + problem.columns() * loss_.outputs();
     level.stage.weights.assign(solution.w.begin(), split);
@@ -45,7 +57,7 @@ class Elimination {
     const Reduction reduction =
         solution.preconditioner->reduce(solution.w, pool_.width(), prices(), leaving());
     for (const Reduction::Part& part : reduction.leaving) {
-      level.stage.candidates.push_back(chosen_.candidates[static_cast<std::size_t>(part.group)]);
+      level.stage.candidates.push_back(chosen_->candidates[static_cast<std::size_t>(part.group)]);
       level.stage.score += part.rise;
     }
     rise_ = level.stage.score;
@@ -77,7 +89,7 @@ class Elimination {
   std::vector<double> prices() const {
     std::vector<double> prices;
     if (options_.cost.empty()) return prices;
-    for (const Index candidate : chosen_.candidates) {
+    for (const Index candidate : chosen_->candidates) {
       prices.push_back(options_.cost[static_cast<std::size_t>(candidate)]);
     }
     return prices;
@@ -89,25 +101,25 @@ class Elimination {
     for (const Reduction::Part& part : reduction.leaving) positions.push_back(part.group);
     std::ranges::sort(positions, std::greater<>());
     const Index size = pool_.width() * loss_.outputs();
-    std::vector<double>& w = chosen_.solution.w;
+    std::vector<double>& w = chosen_->solution.w;
     w = reduction.w;
-    std::vector<Index> kept(chosen_.candidates.size());
+    std::vector<Index> kept(chosen_->candidates.size());
     std::iota(kept.begin(), kept.end(), Index{0});
     for (const Index position : positions) {
       const auto last = w.begin() + (left() - 1) * size;
       std::copy_n(last, size, w.begin() + position * size);
       w.erase(last, last + size);
-      chosen_.columns.drop(position);
-      chosen_.candidates[static_cast<std::size_t>(position)] = chosen_.candidates.back();
-      chosen_.candidates.pop_back();
+      chosen_->columns.drop(position);
+      chosen_->candidates[static_cast<std::size_t>(position)] = chosen_->candidates.back();
+      chosen_->candidates.pop_back();
       kept[static_cast<std::size_t>(position)] = kept.back();
       kept.pop_back();
     }
-    auto& known = chosen_.solution.preconditioner;
+    auto& known = chosen_->solution.preconditioner;
     known = pool_.width() == 1 ? known->restricted(kept) : nullptr;
   }
 
-  Chosen chosen_;
+  std::unique_ptr<Chosen> chosen_;
   const Pool& pool_;
   const Loss& loss_;
   const ShareBoostOptions& options_;
@@ -128,13 +140,14 @@ std::vector<double> at_places(const Level& level, const std::unordered_map<Index
 
 }  // namespace
 
-std::vector<ShareBoostStage> eliminate(Chosen chosen, const Pool& pool, const Loss& loss,
+std::vector<ShareBoostStage> eliminate(Chosen chosen, Pool& pool, const Loss& loss,
                                        const ShareBoostOptions& options, const Context& context) {
   const Index all = std::ssize(chosen.candidates);
   Elimination elimination(std::move(chosen), pool, loss, options, context);
   std::vector<Level> levels;  // from many candidates to few
   while (elimination.left() > 0) {
     if (context.cancelled()) return {};
+    if (options.exchange && elimination.left() == std::min(all, options.features)) elimination.improve(pool);
     const bool kept = elimination.left() <= options.features;
     Level level = elimination.step();
     if (kept) levels.push_back(std::move(level));

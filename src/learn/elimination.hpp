@@ -20,8 +20,9 @@ struct Chosen {
 
 /// Models of at most options.features candidates, from few to many. Each has the candidates of the models
 /// before it, then its own (ShareBoostStage::candidates), and its weights are in this order. Its score is the
-/// expected rise of the objective without its own candidates. Empty if cancelled.
-std::vector<ShareBoostStage> eliminate(Chosen chosen, const Pool& pool, const Loss& loss,
+/// expected rise of the objective without its own candidates. With options.exchange, candidates are exchanged
+/// once options.features are left (learn/exchange.hpp). Empty if cancelled.
+std::vector<ShareBoostStage> eliminate(Chosen chosen, Pool& pool, const Loss& loss,
                                        const ShareBoostOptions& options, const Context& context);
 
 }  // namespace sharelearn

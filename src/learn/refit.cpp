@@ -23,6 +23,15 @@ std::vector<double> last_solution(const ShareBoostResult& path) {
 
 }  // namespace
 
+ShareBoostResult up_to(const ShareBoostResult& path, Index stage) {
+  ShareBoostResult part;
+  part.stages.assign(path.stages.begin(), path.stages.begin() + stage + 1);
+  for (const ShareBoostStage& round : part.stages) {
+    part.chosen.insert(part.chosen.end(), round.candidates.begin(), round.candidates.end());
+  }
+  return part;
+}
+
 void refit_along(std::span<const double> ridges, const ShareBoostResult& path, const Pool& pool,
                  const Loss& loss, const ShareBoostOptions& options, const Context& context,
                  const std::function<bool(const ShareBoostStage& solution)>& go_on) {
@@ -50,6 +59,25 @@ Grid<double> refitted_scores(const Loss& loss, const ShareBoostResult& path, con
   CorrectiveState state;
   state.w = last_solution(path);
   minimise(columns.problem(loss, options.bias, options.penalty, context.threads), options.corrective, state);
+  return std::move(state.scores);
+}
+
+Grid<double> finish_stage(ShareBoostResult& path, std::size_t stage, const Pool& pool, const Loss& loss,
+                          const ShareBoostOptions& options, const Context& context) {
+  const ShareBoostResult part = up_to(path, static_cast<Index>(stage));
+  const ChosenColumns columns = columns_of(part, pool);
+  CorrectiveState state;
+  state.w = last_solution(part);
+  CorrectiveOptions how = options.corrective;
+  how.relative_gradient = 0;
+  ShareBoostStage& finished = path.stages[stage];
+  const int before = finished.report.iterations;
+  finished.report =
+      minimise(columns.problem(loss, options.bias, options.penalty, context.threads), how, state);
+  finished.report.iterations += before;
+  const auto split = state.w.end() - std::ssize(finished.bias);
+  finished.weights.assign(state.w.begin(), split);
+  finished.bias.assign(split, state.w.end());
   return std::move(state.scores);
 }
 

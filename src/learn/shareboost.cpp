@@ -149,7 +149,7 @@ class Booster {
   /// Whether anything reads the curvature of the round before.
   bool inherits_curvature() const {
     const CorrectiveOptions& how = options_.corrective;
-    return how.relative_gradient > 0 || how.old_curvature || options_.surplus > 0 ||
+    return how.relative_gradient > 0 || how.old_curvature || options_.surplus > 0 || options_.exchange ||
            options_.rule == ChoiceRule::exact;
   }
 
@@ -200,9 +200,12 @@ class Booster {
     result_.stages.push_back(std::move(stage));
   }
 
-  const CorrectiveOptions& how_to_correct() const {
+  /// The bias alone costs nothing to correct: never loosely.
+  CorrectiveOptions how_to_correct() const {
     const bool last = std::ssize(result_.chosen) == options_.features;
-    return last && options_.last ? *options_.last : options_.corrective;
+    CorrectiveOptions how = last && options_.last ? *options_.last : options_.corrective;
+    if (result_.chosen.empty()) how.relative_gradient = 0;
+    return how;
   }
 
   ChoiceState state_of_choice(Index room, Index count, std::span<const Index> blocks) const {
@@ -268,7 +271,7 @@ ShareBoostResult as_rounds(std::vector<ShareBoostStage> stages, ShareBoostStop s
 }
 
 /// The models of at most options.features candidates; none if the run is cancelled.
-std::vector<ShareBoostStage> eliminated(Booster& booster, const Pool& pool, const Loss& loss,
+std::vector<ShareBoostStage> eliminated(Booster& booster, Pool& pool, const Loss& loss,
                                         const ShareBoostOptions& options, const Context& context) {
   try {
     std::vector<ShareBoostStage> stages = eliminate(booster.take_chosen(), pool, loss, options, context);
@@ -279,11 +282,11 @@ std::vector<ShareBoostStage> eliminated(Booster& booster, const Pool& pool, cons
   }
 }
 
-/// Chooses more candidates than requested, then eliminates.
-ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
-                              const Context& context, const RoundObserver& after_round) {
+/// Chooses candidates, usually more than requested, then eliminates and exchanges.
+ShareBoostResult forward_backward(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
+                                  const Context& context, const RoundObserver& after_round) {
   if (!options.groups.members.empty())
-    throw InputError("`surplus` cannot be combined with groups of features");
+    throw InputError("`surplus` and `exchange` cannot be combined with groups of features");
   Booster booster(pool, loss, options, context);
   booster.grow(
       [&](const ShareBoostResult& so_far, const Grid<double>&) {
@@ -293,7 +296,8 @@ ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOpti
       {});
   ShareBoostResult& grown = booster.result();
   std::vector<ShareBoostStage> stages{grown.stages.front()};
-  if (grown.stop != ShareBoostStop::cancelled && std::ssize(grown.chosen) > options.features) {
+  if (grown.stop != ShareBoostStop::cancelled &&
+      std::ssize(grown.chosen) >= (options.exchange ? 1 : options.features + 1)) {
     const std::vector<ShareBoostStage> fewer = eliminated(booster, pool, loss, options, context);
     grown.stop = fewer.empty() ? ShareBoostStop::cancelled : ShareBoostStop::all_features;
     stages.insert(stages.end(), fewer.begin(), fewer.end());
@@ -313,7 +317,8 @@ ShareBoostResult with_surplus(Pool& pool, const Loss& loss, const ShareBoostOpti
 ShareBoostResult shareboost(Pool& pool, const Loss& loss, const ShareBoostOptions& options,
                             const Context& context, const RoundObserver& after_round,
                             const ObserverState& observer) {
-  if (options.surplus > 0) return with_surplus(pool, loss, options, context, after_round);
+  if (options.surplus > 0 || options.exchange)
+    return forward_backward(pool, loss, options, context, after_round);
   Booster booster(pool, loss, options, context);
   booster.grow(after_round, observer);
   return std::move(booster.result());

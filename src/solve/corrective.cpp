@@ -34,11 +34,12 @@ double expected_decrease(const Preconditioner& preconditioner, const Vector& gra
   return dot(scaled, gradient) / 2;
 }
 
-bool finished(const CorrectiveOptions& options, double first_norm, const Vector& gradient,
+bool finished(const CorrectiveOptions& options, const FirstPoint& first, const Vector& gradient,
               CorrectiveReport& report) {
   report.gradient_norm = std::sqrt(dot(gradient, gradient));
-  report.converged = report.expected_decrease <= options.tolerance ||
-                     report.gradient_norm <= options.relative_gradient * first_norm;
+  const double gained = first.objective - report.objective, part = options.relative_gradient;
+  report.converged = report.expected_decrease <= std::max(options.tolerance, part * part * gained) ||
+                     report.gradient_norm <= part * first.gradient_norm;
   return report.converged || report.iterations >= options.max_iterations;
 }
 

@@ -17,8 +17,13 @@ Vector start(const DesignProblem& problem, CorrectiveState& state, CorrectiveRep
 /// g' H^-1 g / 2.
 double expected_decrease(const Preconditioner& preconditioner, const Vector& gradient);
 
+/// Where a solver started.
+struct FirstPoint {
+  double objective, gradient_norm;
+};
+
 /// Whether to stop; updates the report's values of the current point.
-bool finished(const CorrectiveOptions& options, double first_norm, const Vector& gradient,
+bool finished(const CorrectiveOptions& options, const FirstPoint& first, const Vector& gradient,
               CorrectiveReport& report);
 
 /// Takes the line search's step along `direction` (which becomes the step) and returns the gradient there.

@@ -80,7 +80,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
                        CorrectiveState& state) {
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
-  const double first_norm = std::sqrt(dot(gradient, gradient));
+  const FirstPoint first{report.objective, std::sqrt(dot(gradient, gradient))};
   Grid<double> trial_scores(problem.rows(), problem.outputs());
   std::shared_ptr<const Preconditioner> preconditioner =
       preconditioner_for(problem, options, state, trial_scores);
@@ -94,7 +94,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
     Vector direction = memory.direction(gradient, *preconditioner);
     report.expected_decrease =
         std::max(expected_decrease(*preconditioner, gradient), -dot(direction, gradient) / 2);
-    if (finished(options, first_norm, gradient, report)) break;
+    if (finished(options, first, gradient, report)) break;
     const bool spoilt = -dot(direction, gradient) > 2 * report.objective;
     if (!memory.empty() && (spoilt || report.iterations % kRefreshIterations == 0)) {
       refresh();
@@ -108,7 +108,7 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
     gradient = std::move(next);
   }
   report.expected_decrease = std::min(expected_decrease(*preconditioner, gradient), report.objective);
-  finished(options, first_norm, gradient, report);
+  finished(options, first, gradient, report);
   state.preconditioner = std::move(preconditioner);
   return report;
 }

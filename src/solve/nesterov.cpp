@@ -9,7 +9,7 @@ CorrectiveReport nesterov(const DesignProblem& problem, const CorrectiveOptions&
                           CorrectiveState& state) {
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
-  const double first_norm = std::sqrt(dot(gradient, gradient));
+  const FirstPoint first{report.objective, std::sqrt(dot(gradient, gradient))};
   Grid<double> scratch(problem.rows(), problem.outputs());
   const Preconditioner preconditioner(problem, state.scores, scratch);  // for the stopping test only
   Vector previous(state.w), point(state.w);
@@ -17,7 +17,7 @@ CorrectiveReport nesterov(const DesignProblem& problem, const CorrectiveOptions&
   CorrectiveState next{state.w, state.scores, state.residual};
   for (;;) {
     report.expected_decrease = expected_decrease(preconditioner, gradient);
-    if (finished(options, first_norm, gradient, report)) break;
+    if (finished(options, first, gradient, report)) break;
     const double squared = dot(gradient, gradient);
     for (lipschitz *= 0.7;; lipschitz *= 2) {
       for (std::size_t v = 0; v < point.size(); ++v) next.w[v] = point[v] - gradient[v] / lipschitz;

@@ -67,10 +67,10 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
                         CorrectiveState& state, double loosest) {
   CorrectiveReport report;
   Vector gradient = start(problem, state, report);
-  const double first_norm = std::sqrt(dot(gradient, gradient));
+  const FirstPoint first{report.objective, std::sqrt(dot(gradient, gradient))};
   Grid<double> trial_scores(problem.rows(), problem.outputs());
   double first_decrease = 0;
-  report.gradient_norm = first_norm;
+  report.gradient_norm = first.gradient_norm;
   for (bool stalled = false; !stalled && !report.converged && report.iterations < options.max_iterations;) {
     const Hessian hessian(problem, state);
     // Recomputed in every iteration: rows that were separated at an earlier point would otherwise dominate
@@ -85,7 +85,7 @@ CorrectiveReport newton(const DesignProblem& problem, const CorrectiveOptions& o
       gradient = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     }
     // A step that promised less than the tolerance is the last: the decrease that remains is smaller still.
-    finished(options, first_norm, gradient, report);
+    finished(options, first, gradient, report);
   }
   return report;
 }

@@ -337,6 +337,18 @@ bool Preconditioner::is_block_diagonal() const {
   return factors_->block_diagonal;
 }
 
+Index Preconditioner::diagonals() const {
+  return factors_->curvature->diagonal.cols();
+}
+
+std::span<const float> Preconditioner::diagonal(Index number) const {
+  return factors_->curvature->diagonal.column_span(number);
+}
+
+double Preconditioner::share(Index output) const {
+  return factors_->curvature->share[static_cast<std::size_t>(output)];
+}
+
 Preconditioner::~Preconditioner() = default;
 
 Reduction Preconditioner::reduce(std::span<const double> w, Index width, std::span<const double> price,

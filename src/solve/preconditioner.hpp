@@ -56,6 +56,10 @@ class Preconditioner {
   /// Whether it ignores the interaction of columns in different blocks. It then overestimates the expected
   /// decrease, by up to the number of blocks that hold a row.
   bool is_block_diagonal() const;
+  /// The diagonals D: one, or one per output. Output c has share(c) times its D.
+  Index diagonals() const;
+  std::span<const float> diagonal(Index number) const;
+  double share(Index output) const;
 
  private:
   struct Factors;

@@ -18,8 +18,8 @@ MOST_SECONDS = 2  # of CPU time: the machine may be busy with other things
 
 # Runs that end with what they learned so far: each would take minutes.
 PARTIAL = {
-    "shareboost": ["data.svm", "--features", "40", "--rule", "exact", "--shortlist", "0", "--ridge", "1e-4"],
-    "surplus": ["data.svm", "--features", "25", "--surplus", "1", "--rule", "exact", "--shortlist", "0", "--ridge", "1e-4"],
+    "shareboost": ["data.svm", "--features", "40", "--rule", "line", "--shortlist", "0", "--ridge", "1e-4"],
+    "surplus": ["data.svm", "--features", "25", "--surplus", "1", "--rule", "line", "--shortlist", "0", "--ridge", "1e-4"],
     "gradboost": ["data.svm", "--path", "5000", "--path-min", "1e-5"],
     "gradboost groups": ["data.svm", "--path", "5000", "--path-min", "1e-5", "--groups", "groups.txt"],
     "adaboost": ["data.svm", "--lambda", "1e-9", "--sequential", "--rounds", "1000000"],
@@ -38,7 +38,7 @@ PARTIAL = {
 # Runs that are cancelled while there is nothing to keep, and a part of what they say.
 NOTHING = {
     "shareboost folds": (["data.svm", "--features", "40", "--folds", "50", "--ridge", "0"], "during cross-validation"),
-    "shareboost ridge": (["data.svm", "--features", "40", "--rule", "exact", "--shortlist", "0"], "choice of the ridge"),
+    "shareboost ridge": (["data.svm", "--features", "40", "--rule", "line", "--shortlist", "0"], "choice of the ridge"),
     "shareboost patches": (["images.csv", "--pool", "patches", "--image-width", "28", "--templates", "7:300"], "cancelled"),
     "gradboost folds": (["data.svm", "--path", "600", "--folds", "50"], "during cross-validation"),
     "cascade search": (["data.svm", "--folds", "50"], "during cross-validation"),

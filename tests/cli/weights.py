@@ -30,23 +30,23 @@ POOLS = ["columns", "stumps", "stumps --bins 4", "products", "products --with-co
 def cases():
     """Of each case: method with options, and the data."""
     for pool in POOLS:
-        yield f"shareboost --features 4 --ridge 0.01 --tolerance 1e-10 --pool {pool}", "dense"
+        yield f"shareboost --features 4 --ridge 0.01 --round-tolerance 0 --tolerance 1e-10 --pool {pool}", "dense"
         # Two pieces may hold all rows, and two points of a support set be the same row: then the optimum is not unique.
         if "pieces" not in pool and "500" not in pool:
             yield f"gradboost --path 4 --path-min 0.2 --tolerance 1e-12 --pool {pool}", "dense"
         yield f"onevsrest --features 2 --ridge 0.01 --tolerance 1e-10 --pool {pool}", "dense"
     # Images are ranked by rounded residuals; the leaders' scores are exact.
-    yield "shareboost --features 3 --ridge 0.01 --tolerance 1e-10 --pool patches --templates 3:8,5:4", "images"
+    yield "shareboost --features 3 --ridge 0.01 --round-tolerance 0 --tolerance 1e-10 --pool patches --templates 3:8,5:4", "images"
     yield "gradboost --lambda 0.02 --tolerance 1e-12 --pool products --degree 0 --rounds 3", "dense"
     yield "adaboost --lambda 0.02 --tolerance 1e-12 --loss multitask-exp --pool stumps --bins 6", "tasks"
     for rule in ("gradient-l2", "line", "column", "exact"):
-        yield f"shareboost --features 4 --ridge 0.01 --tolerance 1e-10 --rule {rule}", "dense"
+        yield f"shareboost --features 4 --ridge 0.01 --round-tolerance 0 --tolerance 1e-10 --rule {rule}", "dense"
     for scale in ("none", "minmax", "standard"):
-        yield f"shareboost --features 4 --ridge 0.01 --tolerance 1e-10 --scale {scale}", "dense"
+        yield f"shareboost --features 4 --ridge 0.01 --round-tolerance 0 --tolerance 1e-10 --scale {scale}", "dense"
         yield f"gradboost --path 4 --path-min 0.2 --tolerance 1e-12 --scale {scale}", "dense"
         yield f"cascade --phi 0.02,0.01 --tolerance 1e-12 --loss multiclass-logistic --scale {scale}", "dense"
         yield f"jointboost --rounds 4 --scale {scale}", "dense"
-    more = "--features 4 --ridge 0.01 --tolerance 1e-10"
+    more = "--features 4 --ridge 0.01 --round-tolerance 0 --tolerance 1e-10"
     for options in ("--class-weight balanced", "--per-round 2 --diverse", "--surplus 0.5", "--smooth-l1 0.01",
                     "--smooth-l1linf 0.01", "--no-bias", "--sample 0.5", "--validation 0.3", "--folds 4", "--holdout 0.3",
                     "--folds 3 --holdout 0.25 --choose one-standard-error", "--folds 3 --pool kernel --support 10"):

@@ -17,6 +17,7 @@ struct ShareBoostFit {
   std::optional<double> epsilon = {};
   std::optional<Index> features = {};
   std::optional<double> surplus = {};
+  std::optional<bool> exchange = {};
   std::optional<double> validation = {};
   std::optional<Index> patience = {};
   std::optional<Index> folds = {};

@@ -58,6 +58,8 @@ struct ShareBoostOptions {
   /// Choose (1 + surplus) T candidates, then prune: remove the candidates whose removal raises the loss
   /// least, down to one. The models of at most T candidates on the way down are kept instead of the rounds.
   double surplus = 0;
+  /// Then exchange single candidates while that lowers the objective, before pruning below T.
+  bool exchange = false;
   bool bias = true;      ///< an unpenalised constant, fitted alone before round 1
   Norm norm = Norm::l1;  ///< of a candidate's gradient: l1 is the paper's rule
   ChoiceRule rule = ChoiceRule::gradient;
