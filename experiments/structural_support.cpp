@@ -1,6 +1,7 @@
 #include "structural_support.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "pool/kernel.hpp"
@@ -15,14 +16,23 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// A path ends after this many lambdas without a better (lower) validation coverage.
-constexpr std::ptrdiff_t kPatience = 4;
-
-bool has_stopped_improving(const std::vector<PathPoint>& path) {
+/// The number of lambdas since the best (lowest) validation coverage; 0: the last one is the best.
+std::ptrdiff_t lambdas_since_best(const std::vector<PathPoint>& path) {
   const auto best = std::min_element(path.begin(), path.end(), [](const PathPoint& a, const PathPoint& b) {
     return a.validation_coverage < b.validation_coverage;
   });
-  return path.end() - best > kPatience;
+  return path.end() - best - 1;
+}
+
+/// The lambdas of a path, largest first.
+std::vector<double> lambdas_of(const PathOptions& options, double lambda_max) {
+  if (options.grid.empty())
+    return lambda_grid(lambda_max > 0 ? lambda_max : options.top, options.lambdas, options.ratio);
+  std::vector<double> below;
+  for (const double lambda : options.grid) {
+    if (lambda_max <= 0 || lambda < lambda_max) below.push_back(lambda);
+  }
+  return below;
 }
 
 }  // namespace
@@ -126,21 +136,27 @@ std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<st
   const MulticlassLogistic loss(labels, classes, weights, 0.0);
   ColumnPool pool(train);
   StructuralBooster booster(pool, loss, *penalty, {.tolerance = options.tolerance}, context);
-  const double top = penalty->is_norm() ? booster.lambda_max() : options.top;
   std::vector<PathPoint> points;
-  for (const double lambda : lambda_grid(top, options.lambdas, options.ratio)) {
+  for (const double lambda : lambdas_of(options, penalty->is_norm() ? booster.lambda_max() : 0)) {
     const StructuralStage& stage = booster.solve(lambda);
     const auto metrics_on = [&](const HeldOut& held) {
       return class_metrics(
           stage_scores(booster.result(), stage, held.x, classes, context.threads, held.scaling), held.labels);
     };
-    const ClassMetrics metrics = metrics_on(test);
     const auto nonzero =
         std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     points.push_back({stage.lambda, stage.objective, stage.gap, static_cast<Index>(stage.columns.size()),
-                      static_cast<Index>(nonzero), metrics.error, metrics.coverage,
+                      static_cast<Index>(nonzero), kUnknown, kUnknown,
                       validation != nullptr ? metrics_on(*validation).coverage : 0.0});
-    if (validation != nullptr && has_stopped_improving(points)) break;
+    const std::ptrdiff_t since_best = validation != nullptr ? lambdas_since_best(points) : 0;
+    if (since_best == 0) {
+      const ClassMetrics metrics = metrics_on(test);
+      points.back().error = metrics.error;
+      points.back().coverage = metrics.coverage;
+    }
+    // Before any feature has a weight there is nothing that could have turned.
+    if (since_best >= options.patience && !stage.columns.empty()) break;
   }
   return points;
 }

@@ -63,10 +63,14 @@ struct PathOptions {
   double ratio = 0.01;  ///< ratio of the last lambda to the first
   double top = 1;       ///< the first lambda for a penalty that is not a norm; the others start at lambda_max
   double tolerance = 1e-4;  ///< relative duality gap
+  std::vector<double> grid =
+      {};                       ///< in place of `lambdas`, `ratio` and `top`: these, from lambda_max on down
+  std::ptrdiff_t patience = 4;  ///< a path ends after this many lambdas without a better validation coverage
 };
 
 /// The path of a penalty on training columns, with test errors at every lambda. `validation` may be null;
-/// otherwise the path ends once its coverage has not improved for a while.
+/// otherwise the path ends once its coverage has not improved for a while, and test errors are computed where
+/// it is the best so far (NaN elsewhere).
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
                                        const PathOptions& options, const Context& context);
