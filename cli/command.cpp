@@ -76,11 +76,9 @@ class TerminalMonitor : public Monitor {
   std::int64_t first_ = 0;
 };
 
-const std::map<std::string, Format> kFormats{{"auto", Format::automatic},
-                                             {"svmlight", Format::svmlight},
-                                             {"csv", Format::csv},
-                                             {"idx", Format::idx},
-                                             {"npy", Format::npy}};
+const std::map<std::string, Format> kFormats{{"auto", Format::automatic}, {"svmlight", Format::svmlight},
+                                             {"csv", Format::csv},        {"idx", Format::idx},
+                                             {"npy", Format::npy},        {"cache", Format::cache}};
 const std::map<std::string, Missing> kMissing{
     {"error", Missing::error}, {"mean", Missing::mean}, {"zero", Missing::zero}};
 

@@ -40,6 +40,7 @@ std::unique_ptr<Command> trim_command();
 std::unique_ptr<Command> early_command();
 std::unique_ptr<Command> export_command();
 std::unique_ptr<Command> generate_command();
+std::unique_ptr<Command> cache_command();
 std::unique_ptr<Command> words_command();
 std::unique_ptr<Command> transfer_command();
 std::unique_ptr<Command> options_command();

@@ -14,6 +14,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(early_command());
   commands.push_back(export_command());
   commands.push_back(generate_command());
+  commands.push_back(cache_command());
   commands.push_back(words_command());
   commands.push_back(transfer_command());
   commands.push_back(options_command());

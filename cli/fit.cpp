@@ -19,7 +19,8 @@ namespace {
 /// Gives sparse data at least `columns` columns: another set may have features that this one never shows.
 void widen(Dataset& data, Index columns) {
   if (!data.x.is_sparse() || data.columns() >= columns) return;
-  SparseMatrix& x = data.x.sparse();
+  data.x.own();
+  SparseMatrix& x = data.x.owned_sparse();
   x.start.resize(static_cast<std::size_t>(columns) + 1, x.start.back());
   x.cols = columns;
 }

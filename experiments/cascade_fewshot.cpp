@@ -32,19 +32,6 @@ DenseMatrix coarser(const Matrix& pixels, Index side, Index width) {
   return out;
 }
 
-/// ln(1 + count), each document of length 1.
-void weigh_words(Dataset& data) {
-  SparseMatrix x = data.x.sparse();
-  std::vector<double> squares(static_cast<std::size_t>(x.rows), 0.0);
-  for (std::size_t e = 0; e < x.value.size(); ++e) {
-    x.value[e] = std::log1p(x.value[e]);
-    squares[x.row[e]] += static_cast<double>(x.value[e]) * static_cast<double>(x.value[e]);
-  }
-  for (std::size_t e = 0; e < x.value.size(); ++e)
-    x.value[e] /= static_cast<float>(std::sqrt(std::max(squares[x.row[e]], 1e-12)));
-  data.x = std::move(x);
-}
-
 struct FewShotSet {
   std::string name;
   Dataset rows;
@@ -164,7 +151,7 @@ void cascade_fewshot(Run& run) {
                {.label_column = "", .task_column = "", .labels_file = "chars74k_fnt/labels-idx1-ubyte.gz"});
   letters.x = coarser(letters.x, 28, 2);
   Dataset words = run.read("reuters21578/docs.svm.gz");
-  weigh_words(words);
+  weigh_words(words.x);
   const std::vector<FewShotSet> sets{set_of("Isolet", run.read("isolet/train.csv.gz"), least, classes),
                                      set_of("Letter", run.read("letter/letter.csv.gz"), least, classes),
                                      set_of("Chars74k", std::move(letters), least, classes),

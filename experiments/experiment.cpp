@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -166,6 +167,19 @@ void Run::forget() {
   memory_.clear();
   std::error_code ignored;
   std::filesystem::remove(memory_file(), ignored);
+}
+
+void weigh_words(Matrix& x) {
+  SparseMatrix& words = x.owned_sparse();
+  std::vector<double> square(static_cast<std::size_t>(words.rows), 0.0);
+  for (std::size_t e = 0; e < words.value.size(); ++e) {
+    words.value[e] = std::log1p(words.value[e]);
+    square[words.row[e]] += static_cast<double>(words.value[e]) * static_cast<double>(words.value[e]);
+  }
+  for (std::size_t e = 0; e < words.value.size(); ++e) {
+    words.value[e] =
+        static_cast<float>(static_cast<double>(words.value[e]) / std::sqrt(square[words.row[e]]));
+  }
 }
 
 }  // namespace sharelearn::reproduce

@@ -82,4 +82,7 @@ struct Experiment {
 /// Every experiment, in the order of the help (registry.cpp: one line each).
 std::span<const Experiment> all_experiments();
 
+/// Counts of words to values log(1 + count), rows of unit length; a row without words stays zero.
+void weigh_words(Matrix& x);
+
 }  // namespace sharelearn::reproduce

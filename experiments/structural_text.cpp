@@ -20,20 +20,6 @@
 namespace sharelearn::reproduce {
 namespace {
 
-/// Values log(1 + count), rows of unit length: the paper's features are words.
-void weigh_words(Matrix& x) {
-  SparseMatrix& words = x.sparse();
-  std::vector<double> square(static_cast<std::size_t>(words.rows), 0.0);
-  for (std::size_t e = 0; e < words.value.size(); ++e) {
-    words.value[e] = std::log1p(words.value[e]);
-    square[words.row[e]] += static_cast<double>(words.value[e]) * static_cast<double>(words.value[e]);
-  }
-  for (std::size_t e = 0; e < words.value.size(); ++e) {
-    words.value[e] =
-        static_cast<float>(static_cast<double>(words.value[e]) / std::sqrt(square[words.row[e]]));
-  }
-}
-
 Tasks one_task(const Tasks& all, Index task) {
   Tasks one{{all.names[static_cast<std::size_t>(task)]}, {}};
   const Index count = all.count();
@@ -83,7 +69,7 @@ struct Part {
 /// Scores of documents from a bias and the weights of some words.
 class WordScores {
  public:
-  WordScores(const SparseMatrix& words, double bias) : words_(words), scores_(words.rows, 1) {
+  WordScores(SparseView words, double bias) : words_(words), scores_(words.rows, 1) {
     std::fill_n(scores_.column(0), words.rows, bias);
   }
   void add(Index word, double weight) {
@@ -95,7 +81,7 @@ class WordScores {
   const Grid<double>& scores() const { return scores_; }
 
  private:
-  const SparseMatrix& words_;
+  const SparseView& words_;
   Grid<double> scores_;
 };
 
@@ -155,7 +141,7 @@ Tasks part_of(const Tasks& tasks, const std::vector<Index>& rows) {
 }
 
 /// The columns of the given words, in that order.
-Matrix select_words(const SparseMatrix& words, const std::vector<Index>& chosen) {
+Matrix select_words(const SparseView& words, const std::vector<Index>& chosen) {
   SparseMatrix some{words.rows, std::ssize(chosen), {0}, {}, {}};
   for (const Index j : chosen) {
     const auto rows = words.column_rows(j);

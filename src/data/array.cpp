@@ -135,7 +135,9 @@ Index element_at(const ArrayLayout& layout, Index row, Index column) {
   return position + row;
 }
 
-void read_by_rows(const ByteSource& source, const ArrayLayout& layout, DenseMatrix& x, ThreadPool& threads) {
+/// x = the rows of the array from `from` on.
+void read_by_rows(const ByteSource& source, const ArrayLayout& layout, Index from, DenseMatrix& x,
+                  ThreadPool& threads) {
   const Index row_bytes = layout.columns() * layout.element_bytes;
   const Index rows_at_once = std::max<Index>(1, kPieceBytes / std::max<Index>(1, row_bytes));
   const Index pieces = (x.rows() + rows_at_once - 1) / rows_at_once;
@@ -144,24 +146,24 @@ void read_by_rows(const ByteSource& source, const ArrayLayout& layout, DenseMatr
     const Index rows = std::min(rows_at_once, x.rows() - first);
     std::vector<char> bytes(static_cast<std::size_t>(rows * row_bytes));
     std::vector<float> values(static_cast<std::size_t>(rows * x.cols()));
-    source.read(layout.offset + first * row_bytes, rows * row_bytes, bytes.data());
+    source.read(layout.offset + (from + first) * row_bytes, rows * row_bytes, bytes.data());
     convert(layout, bytes.data(), rows * x.cols(), values.data());
     place_rows(values.data(), rows, first, x);
   });
 }
 
-void read_by_columns(const ByteSource& source, const ArrayLayout& layout, DenseMatrix& x,
+void read_by_columns(const ByteSource& source, const ArrayLayout& layout, Index from, DenseMatrix& x,
                      ThreadPool& threads) {
   threads.for_each(x.cols(), [&](std::int64_t j, int) {
     std::vector<char> bytes(static_cast<std::size_t>(x.rows() * layout.element_bytes));
-    source.read(layout.offset + element_at(layout, 0, j) * layout.element_bytes,
+    source.read(layout.offset + element_at(layout, from, j) * layout.element_bytes,
                 static_cast<Index>(bytes.size()), bytes.data());
     convert(layout, bytes.data(), x.rows(), x.column(j));
   });
 }
 
 /// Fills missing values, or throws for the first row with a value that is not allowed.
-void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, ThreadPool& threads) {
+void make_finite(const ByteSource& source, Index from, DenseMatrix& x, Missing missing, ThreadPool& threads) {
   Index bad_row = x.rows(), bad_column = 0;
   bool has_missing = false;
   for (Index j = 0; j < x.cols(); ++j) {
@@ -176,10 +178,11 @@ void make_finite(const ByteSource& source, DenseMatrix& x, Missing missing, Thre
   }
   if (bad_row < x.rows()) {
     const bool is_missing = std::isnan(x(bad_row, bad_column));
-    throw InputError(fmt::format(
-        "{}: row {} (the first is 1), column {} (counted from 0): {}", source.name(), bad_row + 1, bad_column,
-        is_missing ? "the value is missing (nan); `missing` mean or `missing` zero fills it in"
-                   : "expected a finite number within the range of float32, found infinity"));
+    throw InputError(
+        fmt::format("{}: row {} (the first is 1), column {} (counted from 0): {}", source.name(),
+                    from + bad_row + 1, bad_column,
+                    is_missing ? "the value is missing (nan); `missing` mean or `missing` zero fills it in"
+                               : "expected a finite number within the range of float32, found infinity"));
   }
   if (has_missing) fill_missing(x, missing, threads);
 }
@@ -210,18 +213,31 @@ void check_size(const ByteSource& source, const ArrayLayout& layout) {
 
 DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Missing missing,
                         ThreadPool& threads) {
-  if (layout.is_text()) throw InputError(fmt::format("'{}': expected numbers, found text", source.name()));
   require_memory(
       DenseMatrix::bytes(layout.rows(), layout.columns()),
       fmt::format("'{}' with {} rows and {} columns", source.name(), layout.rows(), layout.columns()));
-  DenseMatrix x(layout.rows(), layout.columns());
+  return read_matrix_rows(source, layout, {0, layout.rows()}, missing, threads);
+}
+
+DenseMatrix read_matrix_rows(const ByteSource& source, const ArrayLayout& layout, RowRange rows,
+                             Missing missing, ThreadPool& threads) {
+  if (layout.is_text()) throw InputError(fmt::format("'{}': expected numbers, found text", source.name()));
+  DenseMatrix x(rows.size(), layout.columns());
   if (layout.by_columns) {
-    read_by_columns(source, layout, x, threads);
+    read_by_columns(source, layout, rows.begin, x, threads);
   } else {
-    read_by_rows(source, layout, x, threads);
+    read_by_rows(source, layout, rows.begin, x, threads);
   }
-  if (layout.kind == ElementKind::real) make_finite(source, x, missing, threads);
+  if (layout.kind == ElementKind::real) make_finite(source, rows.begin, x, missing, threads);
   return x;
+}
+
+TakeMatrix whole_matrix(Missing missing, ThreadPool& threads) {
+  return [missing, &threads](const ByteSource& source, const ArrayLayout& layout,
+                             std::optional<Index> label_column) -> Matrix {
+    DenseMatrix x = read_matrix(source, layout, missing, threads);
+    return label_column ? without_column(x, *label_column) : std::move(x);
+  };
 }
 
 std::vector<Index> read_integers(const ByteSource& source, const ArrayLayout& layout) {

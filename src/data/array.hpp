@@ -1,6 +1,8 @@
 // Arrays of numbers as in IDX and NPY files: typed elements; the first dimension counts the rows.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,16 @@ void check_size(const ByteSource& source, const ArrayLayout& layout);
 DenseMatrix read_matrix(const ByteSource& source, const ArrayLayout& layout, Missing missing,
                         ThreadPool& threads);
 
+/// The same for some of the rows; a mean would be that of these rows.
+DenseMatrix read_matrix_rows(const ByteSource& source, const ArrayLayout& layout, RowRange rows,
+                             Missing missing, ThreadPool& threads);
+
+/// How a reader takes the matrix of an array: all its columns but the one that holds labels.
+using TakeMatrix = std::function<Matrix(const ByteSource& source, const ArrayLayout& layout,
+                                        std::optional<Index> label_column)>;
+/// As a matrix in memory.
+TakeMatrix whole_matrix(Missing missing, ThreadPool& threads);
+
 /// Labels of a one-dimensional array, or of one column of a matrix.
 LabelColumn read_labels(const ByteSource& source, const ArrayLayout& layout, Index column = 0);
 
@@ -43,6 +55,12 @@ std::vector<Index> read_integers(const ByteSource& source, const ArrayLayout& la
 
 /// A copy of x without one column.
 DenseMatrix without_column(const DenseMatrix& x, Index column);
+
+/// A file with one array and its labels; the array is taken by `take`.
+Dataset read_idx_array(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                       const TakeMatrix& take);
+Dataset read_npy_array(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                       const TakeMatrix& take);
 
 /// The layout given by the file's header. Throws InputError.
 ArrayLayout idx_layout(const ByteSource& source);

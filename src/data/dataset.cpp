@@ -240,9 +240,9 @@ void order_columns(Dataset& data, const std::vector<std::string>& names, const s
   if (names.empty() || data.column_names.empty() || data.column_names == names) return;
   const Places place = places_of(data.column_names, data.source);
   check_names(data, place, names, whose);
-  DenseMatrix ordered(data.rows(), data.columns());  // only CSV names columns
+  Matrix ordered = data.x.room(data.rows(), data.columns());  // only dense columns have names
   for (Index j = 0; j < data.columns(); ++j) {
-    data.x.copy_column(place.at(names[static_cast<std::size_t>(j)]), ordered.column(j));
+    data.x.copy_column(place.at(names[static_cast<std::size_t>(j)]), ordered.writable_column(j));
   }
   data.x = std::move(ordered);
   data.column_names = names;
@@ -255,7 +255,7 @@ void take_columns(Dataset& data, const std::vector<std::string>& names, const st
     const auto [at, is_new] = place.emplace(data.column_names[static_cast<std::size_t>(j)], j);
     if (!is_new) at->second = -1;
   }
-  DenseMatrix x(data.rows(), std::ssize(names));
+  Matrix x = data.x.room(data.rows(), std::ssize(names));
   std::vector<std::string> missing;
   for (std::size_t j = 0; j < names.size(); ++j) {
     if (!needed.empty() && needed[j] == 0) continue;
@@ -266,7 +266,7 @@ void take_columns(Dataset& data, const std::vector<std::string>& names, const st
       throw InputError(fmt::format("{}: more than one column is called '{}', which {} reads", data.source,
                                    names[j], whose));
     } else {
-      data.x.copy_column(found->second, x.column(static_cast<Index>(j)));
+      data.x.copy_column(found->second, x.writable_column(static_cast<Index>(j)));
     }
   }
   if (!missing.empty()) throw_missing_columns(data.source, missing, whose);

@@ -35,6 +35,8 @@ class LabelCollector {
   /// Appends the rows of a later part of the file. New names keep their order of first appearance.
   void append(const LabelCollector& later);
 
+  /// Keeps the names, and forgets which rows have them.
+  void forget_rows() { column_.id.clear(); }
   std::size_t rows() const { return column_.id.size(); }
   bool has_any() const { return !column_.names.empty(); }
   /// The collected column. It is empty if no row has a label, unless `none_is_label` says that an empty label

@@ -89,6 +89,7 @@ struct Unused {
 };
 
 constexpr const char* kOnlyCsv = "only CSV has such columns";
+constexpr const char* kInCache = "labels, weights and tasks were chosen when it was written";
 
 constexpr std::array kUnused{
     Unused{Format::svmlight, "svmlight", "`labels`", &ReadOptions::labels_file,
@@ -114,18 +115,25 @@ constexpr std::array kUnused{
     Unused{Format::svmlight, "svmlight", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
     Unused{Format::idx, "IDX", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
     Unused{Format::npy, "NPY", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
+    Unused{Format::cache, "a cache", "`labels`", &ReadOptions::labels_file, kInCache},
+    Unused{Format::cache, "a cache", "`label-column`", &ReadOptions::label_column, kInCache},
+    Unused{Format::cache, "a cache", "`weight-column`", &ReadOptions::weight_column, kInCache},
+    Unused{Format::cache, "a cache", "`task-column`", &ReadOptions::task_column, kInCache},
+    Unused{Format::cache, "a cache", "`group-column`", &ReadOptions::group_column, kOnlyCsv},
+    Unused{Format::cache, "a cache", "`fold-column`", &ReadOptions::fold_column, kOnlyCsv},
 };
 
 }  // namespace
 
 Format detect_format(const ByteSource& source) {
   const std::string head = source.head(8);
+  if (looks_like_cache(head)) return Format::cache;
   if (looks_like_npy(head) || looks_like_npz(head)) return Format::npy;
   if (looks_like_idx(head)) return Format::idx;
   if (source.head(4096).find('\0') != std::string::npos) {
     throw InputError(fmt::format(
         "'{}' is neither text nor a known binary format; expected svmlight, CSV, IDX, NPY or NPZ, "
-        "plain or gzip",
+        "plain or gzip, or a file of sharelearn cache",
         source.name()));
   }
   return looks_like_svmlight(source) ? Format::svmlight : Format::csv;
@@ -134,8 +142,8 @@ Format detect_format(const ByteSource& source) {
 void check_options(const ReadOptions& options, Format format, const std::string& name) {
   for (const Unused& unused : kUnused) {
     const std::string& value = options.*unused.value;
-    const bool no_labels =
-        format == Format::idx && unused.value == &ReadOptions::label_column && value == "none";
+    const bool no_labels = (format == Format::idx || format == Format::cache) &&
+                           unused.value == &ReadOptions::label_column && value == "none";
     if (unused.format != format || value.empty() || no_labels) continue;
     throw InputError(fmt::format("'{}' is {}, and {}: leave {} {} out", name, unused.format_name, unused.why,
                                  unused.option, value));
@@ -171,6 +179,11 @@ Dataset read_dataset(const ByteSource& source, const std::string& path, const Re
         return read_idx(source, path, options, threads);
       case Format::npy:
         return read_npy(source, path, options, threads);
+      case Format::cache:
+        if (source.memory() != nullptr)
+          throw InputError(fmt::format(
+              "'{}': a cache must be a plain file, so that it can be mapped; unpack it", source.name()));
+        return read_cache(path, options, threads);
       default:
         check_line_ends(source);
         return read_csv(source, options, threads);

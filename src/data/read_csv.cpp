@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -277,15 +278,16 @@ class ChunkParser {
   std::string quoted_;
 };
 
-/// The parts stay valid as long as `scratch`, which has one entry per worker.
-std::vector<Part> parse_chunks(const ByteSource& source, const Layout& layout, const ReadOptions& options,
-                               std::vector<Scratch>& scratch, ThreadPool& threads) {
-  std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
-  threads.for_each(chunks_of(source), [&](std::int64_t chunk, int worker) {
+/// Chunks [first, last). The parts stay valid as long as `scratch`, which has one entry per worker.
+std::vector<Part> parse_chunks(const ByteSource& source, Index first, Index last, const Layout& layout,
+                               const ReadOptions& options, std::vector<Scratch>& scratch,
+                               ThreadPool& threads) {
+  std::vector<Part> parts(static_cast<std::size_t>(last - first));
+  threads.for_each(last - first, [&](std::int64_t part, int worker) {
     Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-    const TextChunk text = load_chunk(source, chunk, mine.text);
+    const TextChunk text = load_chunk(source, first + part, mine.text);
     if (text.begin != nullptr) {
-      parts[static_cast<std::size_t>(chunk)] = ChunkParser(text, layout, options, mine).parse();
+      parts[static_cast<std::size_t>(part)] = ChunkParser(text, layout, options, mine).parse();
     }
   });
   return parts;
@@ -318,9 +320,7 @@ struct Collected {
   bool has_missing = false;
 };
 
-Collected collect(const std::vector<Part>& parts, std::size_t categories, std::vector<double>& weight) {
-  Collected all;
-  all.categories.resize(categories);
+void collect(const std::vector<Part>& parts, Collected& all, std::vector<double>& weight) {
   for (const Part& part : parts) {
     all.label.append(part.label);
     all.task.append(part.task);
@@ -331,7 +331,6 @@ Collected collect(const std::vector<Part>& parts, std::size_t categories, std::v
     all.rows += part.rows;
     all.has_missing |= part.has_missing;
   }
-  return all;
 }
 
 /// Columns of a model: the levels of its categories are known.
@@ -356,6 +355,21 @@ void add_new_levels(std::vector<LabelCollector>& found, const Layout& layout, Da
   add_categories(data, texts);
 }
 
+void require_rows(const Collected& all, const ByteSource& source) {
+  if (all.rows == 0) throw InputError(fmt::format("'{}' holds a header but no rows", source.name()));
+}
+
+/// Calls use(parts) for some chunks at a time.
+void each_batch(const ByteSource& source, const Layout& layout, const ReadOptions& options,
+                ThreadPool& threads, const std::function<void(const std::vector<Part>&)>& use) {
+  constexpr Index chunks_at_once = 24;
+  for (Index first = 0; first < chunks_of(source); first += chunks_at_once) {
+    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+    use(parse_chunks(source, first, std::min(first + chunks_at_once, chunks_of(source)), layout, options,
+                     scratch, threads));
+  }
+}
+
 LabelPlace label_place_of(const Layout& layout) {
   const std::vector<Index> labels = layout.with_role(Role::label);
   if (labels.empty()) return {};
@@ -364,15 +378,56 @@ LabelPlace label_place_of(const Layout& layout) {
 
 }  // namespace
 
+/// The text is parsed twice: once for the number of rows, the labels and the levels of categories, and once
+/// for the values.
+Dataset stream_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads,
+                   CacheWriter& writer) {
+  try {
+    const Layout layout = csv::detect_layout(source, options);
+    Dataset about;
+    Collected all;
+    all.categories.resize(categories_of(layout, options));
+    each_batch(source, layout, options, threads, [&](const std::vector<Part>& parts) {
+      collect(parts, all, about.weight);
+      for (LabelCollector& levels : all.categories) levels.forget_rows();
+    });
+    require_rows(all, source);
+    writer.expect_rows(all.rows);
+    each_batch(source, layout, options, threads, [&](const std::vector<Part>& parts) {
+      Collected some;
+      some.categories = all.categories;  // the levels of all rows
+      std::vector<double> weight;
+      collect(parts, some, weight);
+      Dataset batch;
+      batch.source = source.name();
+      batch.x = to_columns(parts, some.rows, layout.width, threads);
+      batch.column_names = layout.names_of(Role::feature);
+      add_new_levels(some.categories, layout, batch);
+      writer.add(batch.x);
+      about.column_names = std::move(batch.column_names);
+      about.categories = std::move(batch.categories);
+    });
+    about.label = all.label.take();
+    about.task = all.task.take();
+    about.label_place = label_place_of(layout);
+    return about;
+  } catch (const TextFault& fault) {
+    throw_located(source, fault);
+  }
+}
+
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
   try {
     const Layout layout = csv::detect_layout(source, options);
     std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
-    const std::vector<Part> parts = parse_chunks(source, layout, options, scratch, threads);
+    const std::vector<Part> parts =
+        parse_chunks(source, 0, chunks_of(source), layout, options, scratch, threads);
     Dataset data;
     data.source = source.name();
-    Collected all = collect(parts, categories_of(layout, options), data.weight);
-    if (all.rows == 0) throw InputError(fmt::format("'{}' holds a header but no rows", source.name()));
+    Collected all;
+    all.categories.resize(categories_of(layout, options));
+    collect(parts, all, data.weight);
+    require_rows(all, source);
     DenseMatrix x = to_columns(parts, all.rows, layout.width, threads);
     data.column_names = layout.partial ? options.column_names : layout.names_of(Role::feature);
     if (layout.partial) add_known_levels(all.categories, options, x);

@@ -74,8 +74,8 @@ ArrayLayout idx_layout(const ByteSource& source) {
   return layout;
 }
 
-Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOptions& options,
-                 ThreadPool& threads) {
+Dataset read_idx_array(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                       const TakeMatrix& take) {
   Dataset data;
   data.source = source.name();
   const ArrayLayout layout = idx_layout(source);
@@ -92,8 +92,13 @@ Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOp
                       source.name()));
     }
   }
-  data.x = read_matrix(source, layout, options.missing, threads);
+  data.x = take(source, layout, std::nullopt);
   return data;
+}
+
+Dataset read_idx(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                 ThreadPool& threads) {
+  return read_idx_array(source, path, options, whole_matrix(options.missing, threads));
 }
 
 }  // namespace sharelearn

@@ -122,7 +122,7 @@ std::optional<Index> label_column_of(const ByteSource& source, const ArrayLayout
 }
 
 Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, const ReadOptions& options,
-                          ThreadPool& threads) {
+                          const TakeMatrix& take) {
   Dataset data;
   const auto column = label_column_of(source, layout, options);
   if (!column && options.labels_required && options.label_column != "none") {
@@ -132,8 +132,7 @@ Dataset with_label_column(const ByteSource& source, const ArrayLayout& layout, c
   // Labels are read before the matrix: read_matrix() would take a missing label for a missing value, and it
   // refuses text.
   if (column && !layout.is_text()) data.label = read_labels(source, layout, *column);
-  DenseMatrix x = read_matrix(source, layout, options.missing, threads);
-  data.x = column ? without_column(x, *column) : std::move(x);
+  data.x = take(source, layout, column);
   if (!column) data.image_width = layout.image_width();
   if (column) data.label_place = {"", *column, layout.columns()};
   return data;
@@ -162,19 +161,23 @@ std::vector<std::string> sparse_label_names(const std::string& name) {
   return names;
 }
 
-Dataset read_single(const ByteSource& source, const std::string& path, const ReadOptions& options,
-                    ThreadPool& threads) {
+}  // namespace
+
+Dataset read_npy_array(const ByteSource& source, const std::string& path, const ReadOptions& options,
+                       const TakeMatrix& take) {
   const ArrayLayout layout = npy_layout(source);
   const std::string labels =
       options.label_column.empty() ? companion_file(path, options, npy_label_names) : "";
-  if (labels.empty()) return with_label_column(source, layout, options, threads);
+  if (labels.empty()) return with_label_column(source, layout, options, take);
   Dataset data;
   data.label = read_label_file(labels, options);
   check_label_count(data.label, labels, layout.rows(), source.name());
-  data.x = read_matrix(source, layout, options.missing, threads);
+  data.x = take(source, layout, std::nullopt);
   data.image_width = layout.image_width();
   return data;
 }
+
+namespace {
 
 /// The first of `names` that is in the archive.
 const ZipMember* find_member(const std::vector<ZipMember>& members,
@@ -197,7 +200,8 @@ Dataset read_features(const ByteSource& archive, const ZipMember& features, cons
   const ByteSource source = member_of(archive, features, options);
   const ArrayLayout layout = npy_layout(source);
   const bool apart = labels != nullptr && options.label_column.empty() && options.labels_file.empty();
-  if (!apart && options.labels_file.empty()) return with_label_column(source, layout, options, threads);
+  if (!apart && options.labels_file.empty())
+    return with_label_column(source, layout, options, whole_matrix(options.missing, threads));
   Dataset data;
   if (apart) {
     const ByteSource label_source = member_of(archive, *labels, options);
@@ -305,8 +309,9 @@ ArrayLayout npy_layout(const ByteSource& source) {
 
 Dataset read_npy(const ByteSource& source, const std::string& path, const ReadOptions& options,
                  ThreadPool& threads) {
-  Dataset data = looks_like_npz(source.head(4)) ? read_archive(source, path, options, threads)
-                                                : read_single(source, path, options, threads);
+  Dataset data = looks_like_npz(source.head(4))
+                     ? read_archive(source, path, options, threads)
+                     : read_npy_array(source, path, options, whole_matrix(options.missing, threads));
   data.source = source.name();
   return data;
 }

@@ -152,16 +152,16 @@ class ChunkParser {
   std::ptrdiff_t count_ = 0;
 };
 
-/// The parts stay valid as long as `scratch`, which has one entry per worker.
-std::vector<Part> parse_chunks(const ByteSource& source, const ReadOptions& options,
+/// Chunks [first, last). The parts stay valid as long as `scratch`, which has one entry per worker.
+std::vector<Part> parse_chunks(const ByteSource& source, Index first, Index last, const ReadOptions& options,
                                std::vector<Scratch>& scratch, ThreadPool& threads) {
-  std::vector<Part> parts(static_cast<std::size_t>(chunks_of(source)));
+  std::vector<Part> parts(static_cast<std::size_t>(last - first));
   try {
-    threads.for_each(chunks_of(source), [&](std::int64_t chunk, int worker) {
+    threads.for_each(last - first, [&](std::int64_t part, int worker) {
       Scratch& mine = scratch[static_cast<std::size_t>(worker)];
-      const TextChunk text = load_chunk(source, chunk, mine.text);
+      const TextChunk text = load_chunk(source, first + part, mine.text);
       if (text.begin != nullptr) {
-        parts[static_cast<std::size_t>(chunk)] = ChunkParser(text, options, mine).parse();
+        parts[static_cast<std::size_t>(part)] = ChunkParser(text, options, mine).parse();
       }
     });
   } catch (const TextFault& fault) {
@@ -280,45 +280,82 @@ void check_columns(const ByteSource& source, Index columns, Index entries) {
   }
 }
 
+/// Everything but the entries.
+struct Collected {
+  LabelCollector label, task;
+  Index rows = 0, columns = 0, entries = 0;
+  bool has_missing = false;
+
+  void add(const std::vector<Part>& parts) {
+    for (const Part& part : parts) {
+      label.append(part.label);
+      task.append(part.task);
+      rows += static_cast<Index>(part.row_end.size());
+      entries += static_cast<Index>(part.entries.size());
+      columns = std::max(columns, part.columns);
+      has_missing |= part.has_missing;
+    }
+  }
+};
+
+void check_size(const ByteSource& source, const Collected& all, const ReadOptions& options) {
+  if (all.rows == 0)
+    throw InputError(
+        fmt::format("'{}' holds no rows: expected lines 'label index:value ...'", source.name()));
+  if (all.rows > Index{std::numeric_limits<std::uint32_t>::max()}) {
+    throw InputError(fmt::format("'{}' holds {} rows: expected fewer than 2^32", source.name(), all.rows));
+  }
+  // A file of another format can look like lines that have a label and nothing else.
+  if (all.columns == 0 && options.labels_required) {
+    throw InputError(fmt::format("'{}': no line has a feature 'index:value', only labels; is it svmlight?",
+                                 source.name()));
+  }
+  check_columns(source, all.columns, all.entries);
+}
+
+Dataset without_matrix(Collected& all, const ByteSource& source, const ReadOptions& options) {
+  Dataset data;
+  data.label = all.label.take(options.labels_required);
+  data.task = all.task.take();
+  data.source = source.name();
+  data.zero_based = options.zero_based;
+  return data;
+}
+
 }  // namespace
 
 Dataset read_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
   std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
-  const std::vector<Part> parts = parse_chunks(source, options, scratch, threads);
-  LabelCollector label, task;
-  Index rows = 0, columns = options.columns, entries = 0;
-  bool has_missing = false;
-  for (const Part& part : parts) {
-    label.append(part.label);
-    task.append(part.task);
-    rows += static_cast<Index>(part.row_end.size());
-    entries += static_cast<Index>(part.entries.size());
-    columns = std::max(columns, part.columns);
-    has_missing |= part.has_missing;
-  }
-  if (rows == 0)
-    throw InputError(
-        fmt::format("'{}' holds no rows: expected lines 'label index:value ...'", source.name()));
-  if (rows > Index{std::numeric_limits<std::uint32_t>::max()}) {
-    throw InputError(fmt::format("'{}' holds {} rows: expected fewer than 2^32", source.name(), rows));
-  }
-  // A file of another format can look like lines that have a label and nothing else.
-  if (columns == 0 && options.labels_required) {
-    throw InputError(fmt::format("'{}': no line has a feature 'index:value', only labels; is it svmlight?",
-                                 source.name()));
-  }
-  check_columns(source, columns, entries);
-  require_memory(16.0 * static_cast<double>(columns) + 8.0 * static_cast<double>(entries),
-                 fmt::format("'{}' with {} columns", source.name(), columns));
-  Dataset data;
-  SparseMatrix x = to_columns(parts, rows, columns, entries, threads);
-  if (has_missing) fill_missing(x, options.missing);
+  const std::vector<Part> parts = parse_chunks(source, 0, chunks_of(source), options, scratch, threads);
+  Collected all;
+  all.columns = options.columns;
+  all.add(parts);
+  check_size(source, all, options);
+  require_memory(16.0 * static_cast<double>(all.columns) + 8.0 * static_cast<double>(all.entries),
+                 fmt::format("'{}' with {} columns", source.name(), all.columns));
+  SparseMatrix x = to_columns(parts, all.rows, all.columns, all.entries, threads);
+  if (all.has_missing) fill_missing(x, options.missing);
+  Dataset data = without_matrix(all, source, options);
   data.x = std::move(x);
-  data.label = label.take(options.labels_required);
-  data.task = task.take();
-  data.source = source.name();
-  data.zero_based = options.zero_based;
   return data;
+}
+
+Dataset stream_svmlight(const ByteSource& source, const ReadOptions& options, ThreadPool& threads,
+                        CacheWriter& writer) {
+  constexpr Index chunks_at_once = 16;
+  Collected all;
+  all.columns = options.columns;
+  for (Index first = 0; first < chunks_of(source); first += chunks_at_once) {
+    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+    const Index last = std::min(first + chunks_at_once, chunks_of(source));
+    const std::vector<Part> parts = parse_chunks(source, first, last, options, scratch, threads);
+    const Index rows = all.rows, entries = all.entries;
+    all.add(parts);
+    check_columns(source, all.columns, all.entries);
+    writer.add(to_columns(parts, all.rows - rows, all.columns, all.entries - entries, threads));
+  }
+  check_size(source, all, options);
+  return without_matrix(all, source, options);
 }
 
 }  // namespace sharelearn

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "data/gzip.hpp"
+#include "data/mapped_file.hpp"
 #include "data/number.hpp"
 #include "sharelearn/data/read.hpp"
 #include "sharelearn/run/error.hpp"
@@ -109,6 +111,68 @@ ByteSource::ByteSource(const std::string& path, Index max_bytes)
   }
   finish_memory();
 }
+
+namespace {
+
+/// Reads a gzip file or plain bytes with zlib, which knows which of the two they are.
+struct Unpacker {
+  explicit Unpacker(int file) : gzip(::gzdopen(file, "rb")) {
+    if (gzip == nullptr) throw std::bad_alloc();
+  }
+  ~Unpacker() { ::gzclose(gzip); }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+
+  /// Up to `count` bytes; 0 at the end.
+  Index read(char* out, Index count, const std::string& name) {
+    const int got = ::gzread(gzip, out, static_cast<unsigned>(count));
+    int error = Z_OK;
+    const char* const text = ::gzerror(gzip, &error);
+    if (got < 0 || error == Z_BUF_ERROR || error == Z_DATA_ERROR)
+      throw InputError(fmt::format("'{}': cannot read or unpack it: {}", name, text));
+    return got;
+  }
+  gzFile gzip;
+};
+
+void write_all(int file, const char* bytes, Index count) {
+  for (Index done = 0; done < count;) {
+    const ssize_t written = ::write(file, bytes + done, static_cast<std::size_t>(count - done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0)
+      throw Failure(
+          fmt::format("cannot write a temporary file: {}", std::strerror(written < 0 ? errno : EIO)));
+    done += written;
+  }
+}
+
+}  // namespace
+
+ByteSource ByteSource::on_disk(const std::string& path, Index max_bytes, const std::string& folder) {
+  const std::string name = path == "-" ? "standard input" : path;
+  FileHolder input{open_file(path)};
+  if (may_be_endless(input.file)) throw InputError(fmt::format("'{}' is a device, not a data file", name));
+  char magic[2] = {};
+  const bool plain = regular_size(input.file) >= 0;
+  if (plain && !(::pread(input.file, magic, 2, 0) == 2 && is_gzip({magic, 2}))) return {path, max_bytes};
+  FileHolder copy{open_nameless(folder)};
+  if (copy.file < 0) throw Failure(fmt::format("cannot write a temporary file in '{}'", folder));
+  Unpacker unpacker(std::exchange(input.file, -1));
+  std::vector<char> piece(static_cast<std::size_t>(kReadBytes));
+  Index total = 0;
+  while (const Index got = unpacker.read(piece.data(), kReadBytes, name)) {
+    total += got;
+    if (total > max_bytes)
+      throw InputError(fmt::format("'{}' unpacks to more than {} bytes", name, max_bytes));
+    write_all(copy.file, piece.data(), got);
+  }
+  if (total == 0) throw InputError(fmt::format("'{}' is empty: expected data", name));
+  if (::lseek(copy.file, 0, SEEK_SET) != 0) throw Failure("cannot read a temporary file");
+  return {name, std::exchange(copy.file, -1)};
+}
+
+ByteSource::ByteSource(std::string name, int file)
+    : name_(std::move(name)), file_(file), size_(regular_size(file)) {}
 
 ByteSource::ByteSource(std::string name, ByteBuffer bytes)
     : name_(std::move(name)), bytes_(std::move(bytes)) {

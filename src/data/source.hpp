@@ -35,8 +35,14 @@ class ByteBuffer {
 
 class ByteSource {
  public:
+  /// A source for reading more than once in little memory: what is not a plain file (a pipe, gzip) is
+  /// unpacked to a temporary file in `folder`. Throws InputError.
+  static ByteSource on_disk(const std::string& path, Index max_bytes, const std::string& folder);
+
   /// Opens a file ("-": standard input); unpacks gzip up to `max_bytes`. Throws InputError.
   ByteSource(const std::string& path, Index max_bytes);
+  /// An open file, which this object closes.
+  ByteSource(std::string name, int file);
   /// Bytes that are in memory already, for example a member of an archive.
   ByteSource(std::string name, ByteBuffer bytes);
   ~ByteSource();

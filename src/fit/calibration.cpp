@@ -57,6 +57,17 @@ HeldOut score_folds(const Dataset& train, Index rows, const Context& context, co
   return held_out;
 }
 
+/// Labels and weights are all that the link needs.
+Dataset without_values(const Dataset& rows) {
+  Dataset bare;
+  bare.x = DenseMatrix(rows.rows(), 0);
+  bare.label = rows.label;
+  bare.task = rows.task;
+  bare.weight = rows.weight;
+  bare.source = rows.source;
+  return bare;
+}
+
 void fit_link(Model& model, const Dataset& rows, const Grid<double>& scores) {
   if (model.outputs_are() == OutputKind::tasks) {
     const Tasks tasks = tasks_of(rows, &model.output_names(), model.task_labels);
@@ -87,7 +98,7 @@ void calibrate(Fitted& fitted, const CommonFit& common, const Dataset& train, co
     fitted.report.warnings.push_back(fmt::format("the probabilities are not calibrated: {}", error.what()));
   }
   if (held_out.rows.empty() || context.cancelled()) return;
-  const Dataset judges = select_rows(train, held_out.rows);
+  const Dataset judges = select_rows(without_values(train), held_out.rows);
   const Index count = RowCopies(judges.weight, judges.rows()).count();
   fit_link(model, judges, held_out.all_scores(std::ssize(model.output_names())));
   fitted.report.extra["calibration"] = {

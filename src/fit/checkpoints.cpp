@@ -47,10 +47,10 @@ void add(Identity& run, const Dataset& data) {
   const Index sizes[] = {data.rows(), data.columns(), data.image_width};
   run.add(std::span<const Index>(sizes));
   if (data.x.is_sparse()) {
-    const SparseMatrix& x = data.x.sparse();
-    run.add(std::span<const Index>(x.start));
-    run.add(std::span<const std::uint32_t>(x.row));
-    run.add(std::span<const float>(x.value));
+    const SparseView x = data.x.sparse();
+    run.add(x.start);
+    run.add(x.row);
+    run.add(x.value);
   } else {
     for (Index j = 0; j < data.columns(); ++j) run.add(data.x.dense().column_span(j));
   }

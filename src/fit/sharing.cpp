@@ -402,7 +402,7 @@ void OnlineSharing::learn(const Dataset& rows, ThreadPool& threads, const RowsTo
   model.check_columns(*data);
   if (!model.preprocessing.scaling.is_identity()) {
     if (!room) room = rows;
-    if (room->x.is_borrowed()) room->x = room->x.to_dense();
+    room->x.own();
     model.preprocessing.scaling.apply(room->x, threads);
     data = &*room;
   }

@@ -21,10 +21,10 @@ void fit_width(SparseMatrix& x, Index count) {
 
 /// Data with only the columns that are read gets the others, too, as zeros.
 void spread_columns(Dataset& data, const std::vector<char>& needed) {
-  DenseMatrix x(data.rows(), std::ssize(needed));
+  Matrix x = data.x.room(data.rows(), std::ssize(needed));
   Index next = 0;
   for (Index j = 0; j < x.cols(); ++j) {
-    if (needed[to_size(j)] != 0) data.x.copy_column(next++, x.column(j));
+    if (needed[to_size(j)] != 0) data.x.copy_column(next++, x.writable_column(j));
   }
   data.x = std::move(x);
 }
@@ -68,7 +68,10 @@ void Preprocessing::apply(const Changes& changes, Dataset& data, ThreadPool& thr
                           const std::vector<char>& needed) const {
   if (changes.order) take_columns(data, data_names(), needed, "the model");
   if (changes.spread) spread_columns(data, needed);
-  if (changes.width) fit_width(data.x.sparse(), data_columns());
+  if (changes.width) {
+    data.x.own();
+    fit_width(data.x.owned_sparse(), data_columns());
+  }
   const bool fill = changes.fill && has_missing(data.x, needed);
   if (fill && means.empty()) {
     throw InputError(fmt::format(

@@ -136,7 +136,7 @@ void ColumnPool::add_scaled(const Grid<float>& residual, RowRange rows, Columns 
 }
 
 void ColumnPool::correlate_sparse(const RowMajor& residual, Columns columns, double* sums) const {
-  const SparseMatrix& x = x_.raw().sparse();
+  const SparseView x = x_.raw().sparse();
   const Index k = residual.stride;
   const RowTree tree(x.rows);
   TreeSum sum(to_size(k));

@@ -126,11 +126,12 @@ ProductPool::ProductPool(ColumnView x, const ProductOptions& options, ThreadPool
     if (from < d) factor_.push_back({i, from});
   }
   for (const Factor& factor : factor_) first_candidate_.push_back(first_candidate_.back() + d - factor.from);
-  packed_.assign(to_size(ceil_div(d, kFactorPanel) * kFactorPanel * x_.rows()), 0.0F);
+  packed_ = x_.raw().room(ceil_div(d, kFactorPanel) * kFactorPanel * x_.rows(), 1);
+  float* const packed = packed_.writable_column(0);
   threads.for_each(d, [&](std::int64_t j, int) {
     std::vector<float> column(to_size(x_.rows()));
     x_.column(j, column.data());
-    float* to = packed_.data() + j / kFactorPanel * kFactorPanel * x_.rows() + j % kFactorPanel;
+    float* to = packed + j / kFactorPanel * kFactorPanel * x_.rows() + j % kFactorPanel;
     for (Index r = 0; r < x_.rows(); ++r) to[r * kFactorPanel] = column[to_size(r)];
   });
   mark_constants(threads);
@@ -142,9 +143,9 @@ Index ProductPool::blocks() const {
 
 /// The first rows show for almost every pair that it is not constant, so this costs O(d^2), not O(m d^2).
 bool ProductPool::is_constant(Index first, Index second) const {
+  const float* const packed = packed_.dense().column(0);
   const auto value = [&](Index j, Index r) {
-    return j < 0 ? 1.0F
-                 : packed_[to_size((j / kFactorPanel * x_.rows() + r) * kFactorPanel + j % kFactorPanel)];
+    return j < 0 ? 1.0F : packed[(j / kFactorPanel * x_.rows() + r) * kFactorPanel + j % kFactorPanel];
   };
   const float start = value(first, 0) * value(second, 0);
   for (Index r = 1; r < x_.rows(); ++r) {
@@ -224,10 +225,11 @@ void ProductPool::add_panel(Index factor, Index panel, RowRange rows, const Pack
                             double* sums) const {
   alignas(64) float product[kStripRows * kFactorPanel];
   alignas(64) float tile[kTileLeft * kFactorPanel];
-  const float* right = packed_.data() + (panel * x_.rows() + rows.begin) * kFactorPanel;
+  const float* const packed = packed_.dense().column(0);
+  const float* right = packed + (panel * x_.rows() + rows.begin) * kFactorPanel;
   if (factor >= 0) {
-    const float* left = packed_.data() + (factor / kFactorPanel * x_.rows() + rows.begin) * kFactorPanel +
-                        factor % kFactorPanel;
+    const float* left =
+        packed + (factor / kFactorPanel * x_.rows() + rows.begin) * kFactorPanel + factor % kFactorPanel;
     for (Index r = 0; r < rows.size(); ++r) {
       for (Index j = 0; j < kFactorPanel; ++j)
         product[r * kFactorPanel + j] = left[r * kFactorPanel] * right[r * kFactorPanel + j];

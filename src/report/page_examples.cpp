@@ -184,7 +184,7 @@ std::vector<Index> listed_columns(const Model& model, const Dataset& data) {
 /// [name, value, name, value, ...].
 nlohmann::json sparse_json(const Dataset& rows) {
   const RowMatrix by_rows = to_rows(rows.x);
-  const SparseMatrix& columns = rows.x.sparse();
+  const SparseView columns = rows.x.sparse();
   const auto importance = [&](std::size_t entry) {
     const auto users = static_cast<double>(columns.column_rows(by_rows.column[entry]).size());
     return std::abs(by_rows.value[entry]) * std::log((static_cast<double>(by_rows.rows) + 1) / users);

@@ -67,22 +67,22 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-/// Writes and syncs the content; the umask says who may read it.
-void fill(int file, std::string_view content, const std::string& path) {
+/// The umask says who may read the file.
+void set_mode(int file) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(file, 0666 & ~mask);
+}
+
+/// Writes and syncs the content.
+void fill(int file, std::string_view content, const std::string& path) {
+  set_mode(file);
   write_all(file, content, path);
   if (::fsync(file) != 0) fail(path, "sync", errno);
 }
 
-/// Writes a file that has no name until it is complete, so that it vanishes with a process that is killed.
-/// False where the file system has no such files.
-bool fill_nameless(OpenFile& temporary, const fs::path& folder, std::string_view content,
-                   const std::string& path) {
-  temporary.file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-  if (temporary.file < 0) return false;
-  fill(temporary.file, content, path);
+/// Gives a file without a name one in its folder. False if it cannot have one.
+bool name_it(OpenFile& temporary, const fs::path& folder) {
   const std::string nameless = fmt::format("/proc/self/fd/{}", temporary.file);
   for (int number = 0;; ++number) {
     // The name is kept before it is given: afterwards nothing may fail.
@@ -92,18 +92,32 @@ bool fill_nameless(OpenFile& temporary, const fs::path& folder, std::string_view
     }
     const int error = errno;
     temporary.name.clear();
-    if (error != EEXIST) break;
+    if (error != EEXIST) return false;
   }
+}
+
+/// Writes a file that has no name until it is complete, so that it vanishes with a process that is killed.
+/// False where the file system has no such files.
+bool fill_nameless(OpenFile& temporary, const fs::path& folder, std::string_view content,
+                   const std::string& path) {
+  temporary.file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (temporary.file < 0) return false;
+  fill(temporary.file, content, path);
+  if (name_it(temporary, folder)) return true;
   ::close(std::exchange(temporary.file, -1));
   return false;
 }
 
-void fill_named(OpenFile& temporary, const fs::path& folder, std::string_view content,
-                const std::string& path) {
+void create_named(OpenFile& temporary, const fs::path& folder, const std::string& path) {
   std::string name = folder / ".sharelearn-XXXXXX";
   temporary.file = ::mkostemp(name.data(), O_CLOEXEC);
   if (temporary.file < 0) fail(path, "create it", errno);
   temporary.name = std::move(name);
+}
+
+void fill_named(OpenFile& temporary, const fs::path& folder, std::string_view content,
+                const std::string& path) {
+  create_named(temporary, folder, path);
   fill(temporary.file, content, path);
 }
 
@@ -111,6 +125,12 @@ void fill_named(OpenFile& temporary, const fs::path& folder, std::string_view co
 void sync_folder(const fs::path& folder, const std::string& path) {
   const OpenFile entries(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (entries.file >= 0 && ::fsync(entries.file) != 0 && errno == EIO) fail(path, "sync its folder", errno);
+}
+
+void move_to(OpenFile& temporary, const fs::path& target, const std::string& path) {
+  if (::rename(temporary.name.c_str(), target.c_str()) != 0) fail(path, "rename the finished file", errno);
+  temporary.name.clear();
+  sync_folder(folder_of(target), path);
 }
 
 }  // namespace
@@ -153,9 +173,50 @@ void write_file(const std::string& path, std::string_view content) {
   const fs::path folder = folder_of(target);
   OpenFile temporary(-1);
   if (!fill_nameless(temporary, folder, content, path)) fill_named(temporary, folder, content, path);
-  if (::rename(temporary.name.c_str(), target.c_str()) != 0) fail(path, "rename the finished file", errno);
-  temporary.name.clear();
-  sync_folder(folder, path);
+  move_to(temporary, target, path);
+}
+
+struct AtomicFile::State {
+  std::string path;
+  fs::path target, folder;
+  OpenFile temporary{-1};
+};
+
+AtomicFile::AtomicFile(const std::string& path) : state_(std::make_unique<State>()) {
+  if (path == "-")
+    throw InputError("standard output cannot be written in any order; give the name of a file");
+  require_writable(path);
+  state_->path = path;
+  state_->target = behind_links(path);
+  state_->folder = folder_of(state_->target);
+  if (is_device(state_->target)) throw InputError(fmt::format("{}: is not a regular file", path));
+  const bool can_name = ::access("/proc/self/fd", R_OK) == 0;
+  OpenFile& temporary = state_->temporary;
+  if (can_name) temporary.file = ::open(state_->folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (temporary.file < 0) create_named(temporary, state_->folder, path);
+  set_mode(temporary.file);
+}
+
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write_at(std::int64_t offset, const void* bytes, std::size_t count) {
+  const char* from = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const ssize_t written = ::pwrite(state_->temporary.file, from, count, offset);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail(state_->path, "write", written < 0 ? errno : EIO);
+    from += written;
+    offset += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  OpenFile& temporary = state_->temporary;
+  if (::fsync(temporary.file) != 0) fail(state_->path, "sync", errno);
+  if (temporary.name.empty() && !name_it(temporary, state_->folder))
+    fail(state_->path, "name the finished file", errno);
+  move_to(temporary, state_->target, state_->path);
 }
 
 }  // namespace sharelearn

@@ -32,7 +32,7 @@ void sum_column(DenseView x, Index j, std::span<double> out, const Add& add) {
   });
 }
 template <class Add>
-void sum_column(const SparseMatrix& x, Index j, std::span<double> out, const Add& add) {
+void sum_column(const SparseView& x, Index j, std::span<double> out, const Add& add) {
   const auto rows = x.column_rows(j);
   const auto values = x.column_values(j);
   std::size_t at = 0;

@@ -18,11 +18,11 @@ constexpr std::array<std::string_view, 4> kNames{"none", "log1p", "binary", "tfi
 template <class Visit>
 void each_entry(Matrix& x, Index j, const Visit& visit) {
   if (!x.is_sparse()) {
-    const auto column = x.owned_dense().column_span(j);
-    for (std::size_t i = 0; i < column.size(); ++i) visit(i, column[i]);
+    float* const column = x.writable_column(j);
+    for (std::size_t i = 0; i < to_size(x.rows()); ++i) visit(i, column[i]);
     return;
   }
-  SparseMatrix& s = x.sparse();
+  SparseMatrix& s = x.owned_sparse();
   for (Index e = s.start[to_size(j)]; e < s.start[to_size(j) + 1]; ++e) {
     visit(std::size_t{s.row[to_size(e)]}, s.value[to_size(e)]);
   }
@@ -74,7 +74,7 @@ CountTransform CountTransform::fit(const Matrix& x, CountTransformKind kind, Thr
 
 void CountTransform::apply(Matrix& x, ThreadPool& threads, const std::string& source) const {
   if (is_identity()) return;
-  if (x.is_borrowed()) x = x.to_dense();  // the owner's values stay as they are
+  x.own();  // values of another owner stay as they are
   require_counts(x, source, kind);
   if (kind != CountTransformKind::tfidf) {
     threads.for_each(x.cols(), [&](Index j, int) {

@@ -40,7 +40,7 @@ std::vector<float> means_of(DenseView x, ThreadPool& threads, const RowWeights& 
   return means;
 }
 
-std::vector<float> means_of(const SparseMatrix& x, const RowWeights& weights) {
+std::vector<float> means_of(const SparseView& x, const RowWeights& weights) {
   const double total = weights.total();
   std::vector<float> means;
   for (Index j = 0; j < x.cols; ++j) means.push_back(mean_of(x, j, weights, total));
@@ -167,16 +167,15 @@ std::vector<Index> columns_with_missing(const Dataset& data) {
 
 void append_indicators(Dataset& data, std::span<const Index> columns) {
   if (columns.empty()) return;
-  if (data.x.is_borrowed()) data.x = data.x.to_dense();
   const Index before = data.columns();
-  if (!data.x.is_sparse()) data.x.owned_dense().append_columns(std::ssize(columns));
+  data.x.own(std::ssize(columns));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const Index j = columns[c];
     if (data.x.is_sparse()) {
-      append_indicator(data.x.sparse(), j);
+      append_indicator(data.x.owned_sparse(), j);
     } else {
-      DenseMatrix& x = data.x.owned_dense();
-      std::ranges::transform(x.column_span(j), x.column(before + static_cast<Index>(c)),
+      std::ranges::transform(data.x.dense().column_span(j),
+                             data.x.writable_column(before + static_cast<Index>(c)),
                              [](float value) { return is_nan(value) ? 1.0f : 0.0f; });
     }
     if (data.column_names.empty()) continue;
@@ -188,18 +187,23 @@ void append_indicators(Dataset& data, std::span<const Index> columns) {
 }
 
 void fill_missing(Matrix& x, std::span<const float> fills, ThreadPool& threads) {
-  if (x.is_borrowed()) x = x.to_dense();  // the owner's values stay as they are
-  if (x.is_sparse()) {
-    fill(x.sparse(), fills);
-  } else {
-    fill(x.owned_dense(), fills, threads);
-  }
+  x.own();  // values of another owner stay as they are
+  if (x.is_sparse()) return fill(x.owned_sparse(), fills);
+  threads.for_each(x.cols(), [&](std::int64_t j, int) {
+    float* const column = x.writable_column(j);
+    std::replace_if(column, column + x.rows(), is_nan, fill_at(fills, j));
+  });
 }
 
 void fill_missing(DenseMatrix& x, Missing missing, ThreadPool& threads) {
   if (missing == Missing::keep) return;
   fill(x, missing == Missing::mean ? means_of(x, threads, RowWeights({}, x.rows())) : std::vector<float>(),
        threads);
+}
+
+void fill_missing(Matrix& x, Missing missing, ThreadPool& threads) {
+  if (missing == Missing::keep) return;
+  fill_missing(x, missing == Missing::mean ? column_means(x, threads) : std::vector<float>(), threads);
 }
 
 void fill_missing(SparseMatrix& x, Missing missing) {

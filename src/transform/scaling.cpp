@@ -31,7 +31,7 @@ Map minmax_dense(std::span<const float> values, const RowWeights& weights) {
   return {(static_cast<double>(high) + low) / 2, 2 / range};
 }
 
-Map minmax_sparse(const SparseMatrix& x, Index j, const RowWeights& weights) {
+Map minmax_sparse(const SparseView& x, Index j, const RowWeights& weights) {
   const auto rows = x.column_rows(j);
   const auto values = x.column_values(j);
   double largest = 0;
@@ -121,13 +121,13 @@ void Scaling::apply(Matrix& x, ThreadPool& threads) const {
     throw InputError(
         fmt::format("the data has {} columns, but the scaling was fitted on {}", x.cols(), factor.size()));
   }
-  if (x.is_borrowed()) x = x.to_dense();  // the owner's values stay as they are
+  x.own();  // values of another owner stay as they are
   threads.for_each(x.cols(), [&](Index j, int) {
     if (!x.is_sparse()) {
-      apply_column(j, x.owned_dense().column(j), x.rows());
+      apply_column(j, x.writable_column(j), x.rows());
       return;
     }
-    SparseMatrix& s = x.sparse();
+    SparseMatrix& s = x.owned_sparse();
     const Index begin = s.start[static_cast<std::size_t>(j)];
     apply_column(j, s.value.data() + begin, s.start[static_cast<std::size_t>(j) + 1] - begin);
   });

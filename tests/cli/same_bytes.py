@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fits small models of every method and pool with 1, 2, 3, 7 and 16 threads, and with AVX2 and AVX-512: the models must be the
-same bytes.
+"""Fits small models of every method and pool with 1, 2, 3, 7 and 16 threads, with AVX2 and AVX-512, and from the binary file
+that `cache` makes of the data: the models must be the same bytes.
 
     same_bytes.py SHARELEARN
 
@@ -12,6 +12,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from array import array
 
 POOLS = {
     "columns": "dense.csv",
@@ -105,6 +106,34 @@ def write_data(folder):
     write_images(folder / "images.csv", 150, 16, 4)
 
 
+def write_npy(path, csv):
+    """The numbers of a CSV file, its label in the last column, as an array of float32."""
+    rows = [[float(field) for field in line.split(",")] for line in csv.read_text().splitlines()]
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d)}" % (len(rows), len(rows[0]))
+    header += " " * (117 - len(header)) + "\n"
+    values = array("f", [value for row in rows for value in row]).tobytes()
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values)
+
+
+def write_caches(program, folder):
+    """NAME.EXT.shd of every file; once from a pipe."""
+    write_npy(folder / "dense.npy", folder / "dense.csv")
+    for path in sorted(folder.glob("*.*")):
+        command = [program, "cache", path.name, "-o", path.name + ".shd", "--quiet"]
+        subprocess.run(command, cwd=folder, check=True, timeout=250)
+    with open(folder / "dense.csv") as text:
+        command = [program, "cache", "-", "-o", "piped.shd", "--quiet"]
+        subprocess.run(command, cwd=folder, stdin=text, check=True, timeout=250)
+    assert (folder / "piped.shd").read_bytes() == (folder / "dense.csv.shd").read_bytes()
+
+
+def from_cache(case):
+    """The same fit from the binary file of its data; that of a table once made from an array."""
+    method, data, *options = case.split()
+    data = "dense.npy" if data == "dense.csv" and method != "cascade" else data
+    return " ".join([method, data + ".shd", *options])
+
+
 def run(program, folder, case, threads, instructions):
     environment = {**os.environ, "SHARELEARN_INSTRUCTIONS": instructions}
     command = [program, "fit", *case.split(), "--threads", str(threads), "--quiet", "-o", "model"]
@@ -141,12 +170,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_data(folder)
+        write_caches(program, folder)
         for case in cases():
             expected = run(program, folder, case, 1, "best")
+            if run(program, folder, from_cache(case), 2, "best") != expected:
+                failed.append((from_cache(case), 2, "best"))
             failed += [(case, *variant) for variant in variants if run(program, folder, case, *variant) != expected]
     for case, threads, instructions in failed:
         print(f"not the same bytes: fit {case} with {threads} threads and {instructions} instructions")
-    print(f"{len(list(cases()))} models, {len(variants)} ways beside the first, {len(failed)} differ")
+    print(f"{len(list(cases()))} models, {len(variants) + 1} ways beside the first, {len(failed)} differ")
     return 1 if failed else 0
 
 

@@ -13,6 +13,11 @@ namespace {
 
 using test::TemporaryFolder;
 
+template <class T>
+std::vector<T> list_of(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
 Dataset read_svmlight_text(std::string_view text, const ReadOptions& options = {}) {
   const TemporaryFolder folder;
   ThreadPool threads(2);
@@ -22,12 +27,12 @@ Dataset read_svmlight_text(std::string_view text, const ReadOptions& options = {
 TEST(read_svmlight, keeps_the_data_sparse_and_by_columns) {
   const Dataset data = read_svmlight_text("cat 1:1 3:2\ndog 2:0.5 3:-1\n\n# comment\ncat 3:4\n");
   ASSERT_TRUE(data.x.is_sparse());
-  const SparseMatrix& x = data.x.sparse();
+  const SparseView x = data.x.sparse();
   EXPECT_EQ(x.rows, 3);
   EXPECT_EQ(x.cols, 3);
-  EXPECT_EQ(x.start, (std::vector<Index>{0, 1, 2, 5}));
-  EXPECT_EQ(x.row, (std::vector<std::uint32_t>{0, 1, 0, 1, 2}));
-  EXPECT_EQ(x.value, (std::vector<float>{1, 0.5F, 2, -1, 4}));
+  EXPECT_EQ(list_of(x.start), (std::vector<Index>{0, 1, 2, 5}));
+  EXPECT_EQ(list_of(x.row), (std::vector<std::uint32_t>{0, 1, 0, 1, 2}));
+  EXPECT_EQ(list_of(x.value), (std::vector<float>{1, 0.5F, 2, -1, 4}));
   EXPECT_EQ(data.label.names, (std::vector<std::string>{"cat", "dog"}));
   EXPECT_EQ(data.label.id, (std::vector<std::int32_t>{0, 1, 0}));
   EXPECT_TRUE(data.task.empty());
@@ -78,10 +83,10 @@ TEST(read_svmlight, reads_rows_without_labels_where_none_are_required) {
 
 TEST(read_svmlight, fills_missing_values_with_zero_or_the_columns_mean) {
   const std::string text = "1 1:nan 2:4\n2 1:6\n1 2:nan\n";
-  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::zero}).x.sparse().value,
+  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::zero}).x.owned_sparse().value,
             (std::vector<float>{6, 4}));
   // Zeros that are not written count: column 1 holds 6 and 0, column 2 holds 4 and 0.
-  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::mean}).x.sparse().value,
+  EXPECT_EQ(read_svmlight_text(text, {.missing = Missing::mean}).x.owned_sparse().value,
             (std::vector<float>{3, 6, 4, 2}));
 }
 
@@ -114,7 +119,7 @@ Random_file make_file(int rows, int columns, std::uint64_t seed) {
   return file;
 }
 
-void expect_equal(const SparseMatrix& x, const Random_file& file) {
+void expect_equal(const SparseView& x, const Random_file& file) {
   ASSERT_EQ(x.rows, static_cast<Index>(file.rows.size()));
   std::vector<Index> next(x.start.begin(), x.start.end() - 1);
   for (std::size_t i = 0; i < file.rows.size(); ++i) {
@@ -144,9 +149,9 @@ TEST_P(read_svmlight_large, round_trips_and_is_the_same_for_any_number_of_thread
     if (count == 1) first = data;
     EXPECT_EQ(data.label.id, first.label.id);
     EXPECT_EQ(data.label.names, first.label.names);
-    EXPECT_EQ(data.x.sparse().value, first.x.sparse().value);
+    EXPECT_EQ(list_of(data.x.sparse().value), list_of(first.x.sparse().value));
     const Dataset unpacked = read_dataset(packed, {}, threads);
-    EXPECT_EQ(unpacked.x.sparse().row, first.x.sparse().row);
+    EXPECT_EQ(list_of(unpacked.x.sparse().row), list_of(first.x.sparse().row));
     EXPECT_EQ(unpacked.label.id, first.label.id);
   }
 }

@@ -79,7 +79,8 @@ RC_GTEST_PROP(row_weights, means_of_what_is_not_missing_are_those_of_repeated_ro
   const auto lose_some = [](Matrix& x) {
     const float missing = std::numeric_limits<float>::quiet_NaN();
     for (Index j = 0; j < x.cols(); ++j) {
-      const auto values = x.is_sparse() ? std::span<float>(x.sparse().value) : x.owned_dense().column_span(j);
+      const auto values =
+          x.is_sparse() ? std::span<float>(x.owned_sparse().value) : x.owned_dense().column_span(j);
       for (float& value : values) {
         if (value > 2) value = missing;
       }

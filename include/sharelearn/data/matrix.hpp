@@ -1,9 +1,12 @@
-// The data matrix: m examples by d columns, float32, stored by columns, dense or sparse. Dense values are
-// owned, or borrowed from the caller's memory (an array of another library, a mapped file).
+// The data matrix: m examples by d columns, float32, stored by columns, dense or sparse. The values are
+// owned, or borrowed: from the caller's memory (an array of another library) or from a mapped file. What is
+// derived from a mapped file (a choice of rows, columns with filled values) goes into a temporary mapped
+// file, so that it takes no memory either.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <span>
 #include <variant>
@@ -127,26 +130,63 @@ struct SparseMatrix {
   Index at(Index j) const { return start[static_cast<std::size_t>(j)]; }
 };
 
+/// A read-only view of sparse columns, whoever owns them.
+struct SparseView {
+  Index rows = 0;
+  Index cols = 0;
+  std::span<const Index> start;  ///< cols + 1 offsets into row and value
+  std::span<const std::uint32_t> row;
+  std::span<const float> value;
+
+  SparseView() = default;
+  SparseView(const SparseMatrix& x)
+      : rows(x.rows), cols(x.cols), start(x.start), row(x.row), value(x.value) {}
+
+  Index nonzeros() const { return std::ssize(value); }
+  std::span<const std::uint32_t> column_rows(Index j) const { return row.subspan(at(j), at(j + 1) - at(j)); }
+  std::span<const float> column_values(Index j) const { return value.subspan(at(j), at(j + 1) - at(j)); }
+
+ private:
+  std::size_t at(Index j) const { return static_cast<std::size_t>(start[static_cast<std::size_t>(j)]); }
+};
+
+class MappedFile;
+
 /// A dense or a sparse matrix behind one interface.
 class Matrix {
  public:
   Matrix() = default;
   Matrix(DenseMatrix dense) : storage_(std::move(dense)) {}
   Matrix(SparseMatrix sparse) : storage_(std::move(sparse)) {}
-  /// A matrix of values that stay with their owner. They must outlive this matrix and its copies.
-  static Matrix borrow(DenseView dense);
+  /// A matrix of values that stay with their owner. They must outlive this matrix and its copies, which share
+  /// `file` if the values are in one.
+  static Matrix borrow(DenseView dense, std::shared_ptr<const MappedFile> file = nullptr);
+  static Matrix borrow(SparseView sparse, std::shared_ptr<const MappedFile> file = nullptr);
 
-  bool is_sparse() const { return std::holds_alternative<SparseMatrix>(storage_); }
+  bool is_sparse() const { return storage_.index() == 1 || storage_.index() == 3; }
   Index rows() const;
   Index cols() const;
-  bool is_borrowed() const { return std::holds_alternative<DenseView>(storage_); }
+  bool is_borrowed() const { return storage_.index() >= 2; }
+  /// The values are in a mapped file.
+  bool is_mapped() const { return file_ != nullptr; }
   DenseView dense() const {
     return is_borrowed() ? std::get<DenseView>(storage_) : DenseView(std::get<DenseMatrix>(storage_));
   }
+  SparseView sparse() const {
+    return is_borrowed() ? std::get<SparseView>(storage_) : SparseView(std::get<SparseMatrix>(storage_));
+  }
   /// Write access. Throws InputError where the values are borrowed, which are read-only.
   DenseMatrix& owned_dense();
-  SparseMatrix& sparse() { return std::get<SparseMatrix>(storage_); }
-  const SparseMatrix& sparse() const { return std::get<SparseMatrix>(storage_); }
+  SparseMatrix& owned_sparse();
+
+  /// Makes the values this matrix's own, so that they can be written: those of other owners are copied. Dense
+  /// columns get `more` columns of zeros behind them. Afterwards writable_column() and, for sparse columns,
+  /// owned_sparse() can be used.
+  void own(Index more = 0);
+  /// Values of a dense column, which must be this matrix's own.
+  float* writable_column(Index j);
+  /// Dense zeros to write to, in a temporary file if the values of this matrix are in a file.
+  Matrix room(Index rows, Index cols) const;
 
   /// Writes all rows() values of column j, zeros included.
   void copy_column(Index j, float* out) const;
@@ -154,13 +194,16 @@ class Matrix {
   void copy_column(Index j, RowRange rows, float* out) const;
   /// The given rows, in that order.
   Matrix select_rows(std::span<const Index> rows) const;
-  /// A dense copy; for a sparse matrix this takes d * m floats.
+  /// A dense copy in memory; for a sparse matrix this takes d * m floats.
   DenseMatrix to_dense() const;
   /// Bytes owned; borrowed values do not count.
   Index bytes() const;
 
  private:
-  std::variant<DenseMatrix, SparseMatrix, DenseView> storage_;
+  Matrix select_dense(std::span<const Index> rows) const;
+  Matrix select_sparse(std::span<const Index> rows) const;
+  std::variant<DenseMatrix, SparseMatrix, DenseView, SparseView> storage_;
+  std::shared_ptr<const MappedFile> file_;  ///< null: the values are in memory
 };
 
 /// One example for the online learners and readers: ascending column indices and their values.

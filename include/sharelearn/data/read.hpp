@@ -1,4 +1,5 @@
-// Reading data sets: svmlight, CSV, IDX, NPY/NPZ; plain or gzip; a file or standard input.
+// Reading data sets: svmlight, CSV, IDX, NPY/NPZ; plain or gzip; a file or standard input. Or the binary file
+// that write_cache() makes of one (cache.hpp), whose values stay on disk.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace sharelearn {
 
-enum class Format { automatic, svmlight, csv, idx, npy };
+enum class Format { automatic, svmlight, csv, idx, npy, cache };
 /// keep: missing values stay NaN until fill_missing() (missing.hpp) fills them.
 enum class Missing { error, mean, zero, keep };
 

@@ -68,7 +68,7 @@ class ProductPool : public Pool {
   std::vector<Factor> factor_;
   std::vector<Index> first_candidate_;  ///< first candidate of each factor, and the total
   std::vector<char> constant_;          ///< for each candidate: whether it is constant
-  AlignedVector<float> packed_;         ///< [panel of 16 columns][row][column]
+  Matrix packed_;                       ///< [panel of 16 columns][row][column], as one column
 };
 
 }  // namespace sharelearn
