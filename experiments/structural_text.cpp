@@ -81,7 +81,7 @@ class WordScores {
   const Grid<double>& scores() const { return scores_; }
 
  private:
-  const SparseView& words_;
+  SparseView words_;
   Grid<double> scores_;
 };
 
