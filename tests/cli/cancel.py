@@ -130,13 +130,14 @@ def check_partial(program, folder, name, number):
 
 def check_nothing(program, folder, name, number):
     arguments, words = NOTHING[name]
-    for seconds in (0.5, 0.3, 0.8, 0.2, 1.2):  # when a phase begins and ends depends on the machine
+    for seconds in (0.3, 0.15, 0.5, 0.1, 0.8, 1.2):  # when a phase begins and ends depends on the machine
         remove_outputs(folder)
         code, message, worked = signalled(fit_command(program, name, arguments), folder, number, seconds)
-        assert code == 128 + number and "there is no model" in message, (name, number, code, message)
+        assert code == 128 + number, (name, number, code, message)
         assert worked < MOST_SECONDS, (name, number, worked, message)
-        assert not (folder / "m.shl").exists() and not (folder / "r.json").exists(), name
         if words in message:
+            assert "there is no model" in message, (name, message)
+            assert not (folder / "m.shl").exists() and not (folder / "r.json").exists(), name
             return worked
     raise AssertionError((name, number, message))
 
