@@ -23,6 +23,9 @@ constexpr double kStaleMetric = 0.8;
 constexpr double kStalePreconditioner = 0.5;
 /// An objective below this fraction of the loss at zero scores counts as zero: it has no relative precision.
 constexpr double kNothing = 1e-15;
+/// Below this tolerance Newton systems are solved in double precision: then weights, too, are accurate, where
+/// the optimum is flat.
+constexpr double kExactTolerance = 1e-9;
 /// If a dual norm exceeds lambda by this many tolerances, the gap cannot be small enough yet.
 constexpr double kHopeless = 1000;
 /// Steps after which the metric is renewed. From then on it includes the coupling of the outputs: a pass then
@@ -318,6 +321,7 @@ ActiveSetReport ActiveSetSolver::minimise(double lambda, double tolerance, int m
   const bool bursts = !row_update_ && penalty_.is_norm() && penalty_.zero_pattern() != ZeroPattern::other;
   StepSchedule schedule(row_update_ ? ZeroPattern::other : pattern(lambda), bursts);
   history_->clear();
+  is_exact_ = tolerance < kExactTolerance;
   last_decrease_ = hopeful_ = std::numeric_limits<double>::infinity();
   if (lambda != lambda_) start_at(lambda);
   for (;; ++report.steps) {

@@ -145,6 +145,7 @@ class ActiveSetSolver {
   std::shared_ptr<RowUpdate> row_update_;
   std::unique_ptr<HessianBlocks> metric_;
   std::unique_ptr<SupportMemory> newton_memory_;
+  bool is_exact_ = false;  ///< the tolerance asks for Newton systems in double precision
   std::unique_ptr<History> history_;
 };
 

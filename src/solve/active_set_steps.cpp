@@ -96,7 +96,7 @@ SupportStep ActiveSetSolver::solve_newton(double lambda, double accuracy) {
   const std::vector<double> lambda_of = lambdas(lambda);
   SupportPoint point{loss_,   penalty_,  columns_,  factored ? metric_.get() : nullptr,
                      scores_, lambda_of, gradient_, weights_};
-  if (has_dual(lambda)) {
+  if (has_dual(lambda) && !is_exact_) {
     point.memory = newton_memory_.get();
     point.frozen = metric_lambda_ / lambda;
   }

@@ -46,8 +46,11 @@ def prepare(folder, source, sharelearn):
     (folder / "examples").symlink_to(source / "examples")
     rows = gzip.decompress((source / "examples/data/digits.csv.gz").read_bytes()).decode().splitlines()
     (folder / "rows.csv").write_text("\n".join(rows[:400]) + "\n")
+    (folder / "train.csv").symlink_to("rows.csv")
     (folder / "held_out.csv").write_text("\n".join(3 * rows) + "\n")
     (folder / "groups.txt").write_text("20 21\n28 29\n")
+    visits = [f"{i % 12},{i % 12 % 3},{i % 7},{i % 5},{'ill' if i % 7 > 3 else 'well'}\n" for i in range(60)]
+    (folder / "visits.csv").write_text("patient,fold,a,b,state\n" + "".join(visits))
     (folder / "costs.txt").write_text("1\n2\n")
     for name in ("model", "digits"):
         run([sharelearn, "fit", "shareboost", "rows.csv", "--features", "12", "--ridge", "0.01", "-o", f"{name}.model", "--quiet"], folder)

@@ -103,7 +103,7 @@ export function streamPage() {
     return `topic${topic} word${topic} more${Math.floor(next() * 12)} other${Math.floor(next() * 30)}`;
   });
   writeFileSync(file("stream.txt"), `${lines.join("\n")}\n`);
-  sharelearn("fit", "sharing", "stream.txt", "--names", "--hypotheses", "learned", "--quiet", "-o", "stream.shl", "--report", "stream.json");
+  sharelearn("fit", "sharing", "stream.txt", "--names", "--hypotheses", "hybrid", "--quiet", "-o", "stream.shl", "--report", "stream.json");
   return report("stream", "--fit", "stream.json", "--data", "stream.txt");
 }
 
