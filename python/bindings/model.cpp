@@ -241,8 +241,8 @@ std::shared_ptr<Model> with_early_stop(const Model& self, const Data& data, doub
   auto model = model_from_bytes(model_bytes(self), "the model");
   Threads pool(threads);
   const nb::gil_scoped_release released;
-  model->early = std::make_shared<const EarlyStop>(
-      fit_early(self, data.set, {.disagreement = disagreement, .confidence = confidence, .seed = seed}, pool));
+  model->early = std::make_shared<const EarlyStop>(fit_early(
+      self, data.set, {.disagreement = disagreement, .confidence = confidence, .seed = seed}, pool));
   return model;
 }
 
