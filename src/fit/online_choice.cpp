@@ -70,18 +70,8 @@ class PassJudge : public PhiJudge {
     return static_cast<double>(cascade.mistakes() - wrong_before) / predictions_;
   }
 
-  /// The levels in use.
   CascadeOptions options_of(const PhiPoint& point) const {
-    CascadeOptions options = options_;
-    options.mix.clear(), options.phi.clear();
-    for (std::size_t l = 0; l < tops_.size(); ++l) {
-      if (point.scales[l] >= 1) continue;
-      options.mix.push_back(options_.mix[l]);
-      options.phi.push_back(tops_[l] * point.scales[l]);
-    }
-    options.levels = std::ssize(options.phi);
-    options.ridge = given_.ridge.value_or(strong_ * point.ridge);
-    return options;
+    return levels_in_use(options_, tops_, point, given_.ridge.value_or(strong_ * point.ridge));
   }
 
   double length() const { return length_; }

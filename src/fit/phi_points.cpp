@@ -158,6 +158,20 @@ std::vector<double> usual_ridges() {
   return {10, 3, 1, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0};
 }
 
+CascadeOptions levels_in_use(CascadeOptions options, const std::vector<double>& tops, const PhiPoint& point,
+                             double ridge) {
+  const std::vector<double> mix = std::exchange(options.mix, {});
+  options.phi.clear();
+  for (std::size_t l = 0; l < tops.size(); ++l) {
+    if (!is_on(point.scales[l])) continue;
+    options.mix.push_back(mix[l]);
+    options.phi.push_back(tops[l] * point.scales[l]);
+  }
+  options.levels = std::ssize(options.phi);
+  options.ridge = ridge;
+  return options;
+}
+
 PhiChoice search_points(std::size_t levels, const PhiGrid& grid, PhiJudge& judge) {
   check(grid);
   return PointSearch(levels, grid, judge).run();

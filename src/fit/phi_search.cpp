@@ -126,20 +126,6 @@ class PairJudge : public PhiJudge {
     return mean_of_first(measures, n) < highest - kHopeless * standard_error_of(highest, rows_of_first(n));
   }
 
-  /// Only the levels in use are fitted.
-  CascadeOptions options_of(const PhiPoint& point) const {
-    CascadeOptions options = options_;
-    options.mix.clear(), options.phi.clear();
-    for (std::size_t l = 0; l < tops_.size(); ++l) {
-      if (point.scales[l] >= 1) continue;
-      options.mix.push_back(options_.mix[l]);
-      options.phi.push_back(tops_[l] * point.scales[l]);
-    }
-    options.levels = std::ssize(options.phi);
-    options.ridge = ridge_of(point);
-    return options;
-  }
-
   std::vector<double> measure_on(std::size_t pair, std::span<const PhiPoint> path,
                                  const std::vector<std::size_t>& alive) {
     QuietMonitor monitor(context_.monitor);
@@ -151,7 +137,8 @@ class PairJudge : public PhiJudge {
     int fallen = 0;
     for (std::size_t a = 0; a < alive.size() && !context_.monitor.cancelled(); ++a) {
       if (fallen > 1 && a + 1 < alive.size()) continue;
-      const CascadeOptions options = options_of(path[alive[a]]);
+      const PhiPoint& point = path[alive[a]];
+      const CascadeOptions options = levels_in_use(options_, tops_, point, ridge_of(point));
       fitted = fit_cascade(rows.train, options, quiet, &fitted);
       const auto scores = cascade_scores(fitted, rows.held_out, options.levels, context_.threads);
       out[a] = grid_.judge(rows.held_out, scores);

@@ -48,6 +48,10 @@ struct PhiPoint {
   bool operator==(const PhiPoint&) const = default;
 };
 
+/// `options` with the levels in use only: phi^l = scale^l * top^l.
+CascadeOptions levels_in_use(CascadeOptions options, const std::vector<double>& tops, const PhiPoint& point,
+                             double ridge);
+
 /// Judges points for search_points().
 class PhiJudge {
  public:
