@@ -215,7 +215,7 @@ def test_sharing_learns_from_an_iterator():
 def test_pipeline_of_imputer_encoder_selector_and_classifier(digits):
     pandas = pytest.importorskip("pandas")
     X, y = digits
-    frame = pandas.DataFrame(X[:, 10:40], columns=[f"p{j}" for j in range(30)])
+    frame = pandas.DataFrame(X[:, 10:40].copy(), columns=[f"p{j}" for j in range(30)])
     frame.iloc[::17, 3] = np.nan
     frame["kind"] = np.where(y < 5, "low", "high")
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
