@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sharelearn/data/categories.hpp"
 #include "sharelearn/fit/fit.hpp"
@@ -22,6 +23,14 @@ using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 nb::object to_python(const nlohmann::json& value);
 /// Throws InputError where JSON has no such value.
 nlohmann::json to_json(nb::handle value);
+
+/// An array that takes over the memory of `values`.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return {kept->data(), {kept->size()}, owner};
+}
 
 /// Python's name of an option: `per-round` is per_round, and some have the name that scikit-learn gives them.
 std::string python_name(std::string_view option);
@@ -67,6 +76,7 @@ void take_stream(Data& data, nb::handle capsule, int threads);
 
 void bind_data(nb::module_& module);
 void bind_categories(nb::class_<Data>& data);
+void bind_cache(nb::module_& module, nb::class_<Data>& data);
 void bind_model(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_online(nb::module_& module);

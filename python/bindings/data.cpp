@@ -103,13 +103,13 @@ bool is_finite_column(std::span<const float> values, bool allow_nan) {
 
 bool is_finite(const Data& self, bool allow_nan, const std::optional<std::vector<Index>>& columns,
                int threads) {
-  if (self.set.x.is_sparse()) throw nb::type_error("expected dense data");
-  const DenseView x = self.set.x.dense();
+  const Matrix& x = self.set.x;
   const auto count = columns ? std::ssize(*columns) : x.cols();
   std::atomic<bool> finite = true;
   const auto look = [&](std::int64_t n, int) {
     const Index j = columns ? (*columns)[static_cast<std::size_t>(n)] : n;
-    if (!is_finite_column(x.column_span(j), allow_nan)) finite = false;
+    const auto values = x.is_sparse() ? x.sparse().column_values(j) : x.dense().column_span(j);
+    if (!is_finite_column(values, allow_nan)) finite = false;
   };
   Threads pool(threads_for(x.rows() * count, threads));
   const nb::gil_scoped_release released;
@@ -243,6 +243,7 @@ void bind_data(nb::module_& module) {
                    [](const Data& self) { return nb::make_tuple(self.set.rows(), self.set.columns()); })
       .def_prop_ro("is_borrowed", [](const Data& self) { return self.set.x.is_borrowed(); });
   bind_categories(data);
+  bind_cache(module, data);
   module.def(
       "canonical_label", [](const std::string& text) { return canonical_label(text); }, nb::arg("text"),
       "The form in which labels are compared: \"+1\" and \"1.0\" are \"1\".");

@@ -24,20 +24,13 @@ namespace {
 using Scores = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
 
 /// An array that takes over the memory of `values`.
-Scores as_array(Grid<double> values) {
+Scores as_matrix(Grid<double> values) {
   const auto rows = static_cast<std::size_t>(values.rows()),
              columns = static_cast<std::size_t>(values.cols());
   const std::int64_t stride = values.stride();
   auto* kept = new Grid<double>(std::move(values));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Grid<double>*>(p); });
   return Scores(kept->data(), {rows, columns}, owner, {1, stride});
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> as_array(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return {kept->data(), {kept->size()}, owner};
 }
 
 Scores compute(const Model& model, const Data& data, int threads, bool probabilities) {
@@ -47,7 +40,7 @@ Scores compute(const Model& model, const Data& data, int threads, bool probabili
     const nb::gil_scoped_release released;
     result = probabilities ? model.proba(data.set, pool) : model.scores(data.set, pool);
   }
-  return as_array(std::move(result));
+  return as_matrix(std::move(result));
 }
 
 template <bool kProbabilities>
@@ -138,7 +131,7 @@ nb::object coefficients(const std::shared_ptr<Model>& self) {
   if (!of) return nb::none();
   auto raw = raw_weights(*of);
   if (!raw) return nb::none();
-  return nb::make_tuple(as_array(std::move(raw->first)), as_array(std::move(raw->second)));
+  return nb::make_tuple(as_matrix(std::move(raw->first)), as_array(std::move(raw->second)));
 }
 
 /// What scores of classes have in common and may lose: only their differences count, and no penalty fixes the
@@ -258,7 +251,7 @@ nb::tuple early_scores(const Model& self, const Data& data, int threads) {
     for (const std::int32_t stop : found.stop)
       features.push_back(work[static_cast<std::size_t>(stop)].features);
   }
-  return nb::make_tuple(as_array(std::move(found.scores)), as_array(std::move(features)));
+  return nb::make_tuple(as_matrix(std::move(found.scores)), as_array(std::move(features)));
 }
 
 nb::tuple early_scores_of_array(const Model& self, const Array& x, int threads) {

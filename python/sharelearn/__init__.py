@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import plot as plot
+    from ._cache import Cache as Cache
     from ._core import Model as Model
     from ._core import __version__ as __version__
     from ._estimators import CascadeClassifier as CascadeClassifier
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ._files import save as save
 
 _HOME = {
+    "Cache": "_cache",
     "Model": "_core",
     "__version__": "_core",
     "CascadeClassifier": "_estimators",

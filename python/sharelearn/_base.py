@@ -17,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight, _check_y, validate_data
 
 from . import _core
+from ._cache import Cache
 from ._data import data_of, data_of_table, holds_text, is_arrow, set_classes, set_indicators, unfold_images
 from ._progress import ProgressBar
 
@@ -80,6 +81,8 @@ class Estimator(BaseEstimator):
         return data
 
     def _checked_rows(self, X: Any, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[_core.Data, Any]:
+        if isinstance(X, Cache):
+            return self._cached_rows(X, y, reset, checks)
         if is_arrow(X) or holds_text(X) or (not reset and self._categories):
             return self._table_rows(X, y, reset, checks)
         X, width = unfold_images(X)
@@ -112,27 +115,47 @@ class Estimator(BaseEstimator):
                 f"The model was learned from columns of text ({texts}): expected a frame or an Arrow table."
             )
         data = data_of_table(X, self._threads())
-        names = np.array(data.table_names, dtype=object)
-        if reset:
-            self.feature_names_in_, self.n_features_in_ = names, len(names)
-        elif len(names) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(names)} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
-            )
-        elif hasattr(self, "feature_names_in_") and (names != self.feature_names_in_).any():
-            raise ValueError("The feature names should match those that were passed during fit, in the same order.")
+        self._take_columns(data.table_names, len(data.table_names), reset)
         if data.shape[0] < checks.get("ensure_min_samples", 1):
             raise ValueError(f"Found array with {data.shape[0]} sample(s) while a minimum of 1 is required.")
         if reset or data.has_text or self._categories:
             data.expand_categories(None if reset else self._categories)
         if reset:
             self._categories = data.categories
+        self._require_values(data)
+        return data, self._checked_labels(y, checks)
+
+    def _cached_rows(self, X: Cache, y: Any, reset: bool, checks: dict[str, Any]) -> tuple[_core.Data, Any]:
+        data = data_of(X)
+        self._take_columns(data.column_names, data.shape[1], reset)
+        if reset:
+            self._categories = []
+        self._require_values(data)
+        return data, self._checked_labels(y, checks)
+
+    def _take_columns(self, names: list[str], count: int, reset: bool) -> None:
+        """Keeps the names and the number of columns, or compares them with those of the training rows."""
+        if reset:
+            self.n_features_in_ = count
+            self.__dict__.pop("feature_names_in_", None)
+            if names:
+                self.feature_names_in_ = np.array(names, dtype=object)
+        elif count != self.n_features_in_:
+            raise ValueError(
+                f"X has {count} features, but {type(self).__name__} is expecting {self.n_features_in_} features."
+            )
+        elif names and hasattr(self, "feature_names_in_") and names != self.feature_names_in_.tolist():
+            raise ValueError("The feature names should match those that were passed during fit, in the same order.")
+
+    def _require_values(self, data: _core.Data) -> None:
         if not data.is_finite(self._allows_nan(), None, self._threads()):
             hint = "" if self._allows_nan() else " (missing='mean' or 'zero' fills in missing values)"
             raise ValueError(f"Input X contains NaN or infinity{hint}.")
-        if not isinstance(y, str):
-            y = _check_y(y, **{name: checks[name] for name in ("multi_output", "y_numeric") if name in checks})
-        return data, y
+
+    def _checked_labels(self, y: Any, checks: dict[str, Any]) -> Any:
+        if isinstance(y, str):
+            return y
+        return _check_y(y, **{name: checks[name] for name in ("multi_output", "y_numeric") if name in checks})
 
     @property
     def _table_columns(self) -> Any:

@@ -86,6 +86,31 @@ class Data:
     def categories(self) -> list[tuple[str, int, list[str]]]:
         """Name, first column and levels of each category."""
 
+    def shared(self) -> Data:
+        """
+        Another data set of the same values, with labels and weights of its own.
+        """
+
+    @property
+    def labels(self) -> Any:
+        """Names of the labels and the number of each row's, or None."""
+
+    @property
+    def weights(self) -> Any:
+        """Weights of the rows, or None."""
+
+def open_cache(path: str, threads: int = 0) -> Data: ...
+
+class BatchWriter:
+    """Writes a cache from batches of rows."""
+
+    def __init__(self, path: str, rows: int | None = None, threads: int = 0) -> None: ...
+
+    def add(self, batch: Data) -> None: ...
+
+    def finish(self) -> None:
+        """Completes the file; without it, none appears."""
+
 def canonical_label(text: str) -> str:
     """The form in which labels are compared: "+1" and "1.0" are "1"."""
 

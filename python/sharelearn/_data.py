@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from . import _core
+from ._cache import Cache
 
 
 def unfold_images(X: Any) -> tuple[Any, int]:
@@ -20,6 +22,8 @@ def unfold_images(X: Any) -> tuple[Any, int]:
 
 def data_of(X: Any, threads: int = 0) -> _core.Data:
     """A data set of validated rows: float32 columns are used in place, other layouts are converted once."""
+    if isinstance(X, Cache):
+        return X._rows()
     data = _core.Data()
     if scipy.sparse.issparse(X):
         columns = X.tocsc()
@@ -66,6 +70,17 @@ def data_of_table(X: Any, threads: int = 0) -> _core.Data:
     data = _core.Data()
     data.take_stream(X.__arrow_c_stream__(), threads)
     data.source = "X"
+    return data
+
+
+def data_of_batch(X: Any, threads: int = 0) -> _core.Data:
+    """A data set of rows that may be anything that an estimator learns from; missing values are NaN."""
+    if is_arrow(X) or hasattr(X, "iloc"):
+        return data_of_table(X, threads)
+    X, width = unfold_images(X)
+    X = check_array(X, accept_sparse=["csc", "csr"], dtype=[np.float32, np.float64], ensure_all_finite=False)
+    data = data_of(X, threads)
+    data.image_width = width
     return data
 
 
