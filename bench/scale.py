@@ -2,7 +2,7 @@
 """Training over a file that is larger than the memory it may take: generates dense data, writes its cache, trains from it, and
 prints for each step the time, the peak of anonymous memory (RssAnon) and the bytes read per second, beside those of dd.
 
-    bench/scale.py [--program FILE] [--rows M] [--columns D] [--classes K] [--folder DIR] [--in-memory] [--fit "METHOD OPTIONS"]...
+    bench/scale.py [--program FILE] [--rows M] [--columns D] [--classes K | --data FILE] [--folder DIR] [--in-memory] [--fit "METHOD OPTIONS"]...
 
 The data (K classes; every class moves 5 columns of its own by 1, in normal noise) are written a few rows at a time. Everything in the
 folder that this script wrote is deleted at the end. Needs numpy.
@@ -70,6 +70,7 @@ def main():
     parser.add_argument("--rows", type=int, default=250_000)
     parser.add_argument("--columns", type=int, default=1000)
     parser.add_argument("--classes", type=int, default=20)
+    parser.add_argument("--data", type=pathlib.Path, help="these data instead of generated ones")
     parser.add_argument("--folder", default=None)
     parser.add_argument("--in-memory", action="store_true", help="also fit from the array; the models must be the same bytes")
     parser.add_argument("--fit", action="append")
@@ -77,11 +78,12 @@ def main():
     program = str(pathlib.Path(given.program).resolve())
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
         folder = pathlib.Path(name)
-        array, cache = folder / "x.npy", folder / "x.shd"
-        generate(array, given.rows, given.columns, given.classes)
-        print(f"{given.rows} rows, {given.columns} columns, {given.classes} classes: {array.stat().st_size / 1e9:.2f} GB")
+        array, cache = given.data or folder / "x.npy", folder / "x.shd"
+        if not given.data:
+            generate(array, given.rows, given.columns, given.classes)
+            print(f"{given.rows} rows, {given.columns} columns, {given.classes} classes: {array.stat().st_size / 1e9:.2f} GB")
         measure("cache", [program, "cache", array, "-o", cache, "--quiet"])
-        if not given.in_memory:
+        if not given.data and not given.in_memory:
             array.unlink()
         measure("dd", ["dd", f"if={cache}", "of=/dev/null", "bs=1M", "status=none"])
         for options in given.fit or FITS:

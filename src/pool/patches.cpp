@@ -169,7 +169,9 @@ PatchPool::PatchPool(const ColumnView& images, std::vector<TemplateBank> banks, 
   const std::vector<std::uint8_t> pixels = to_bytes(images, frame_, threads);
   const std::span<const std::uint8_t> of_images(pixels.data(), pixels.size() - 32);
   if (banks_.empty()) banks_ = learn_templates(of_images, frame_.shape, options, threads, weights);
-  lay_out_panels();
+  const std::size_t count = lay_out_panels();
+  storage_ = images.raw().room(static_cast<Index>(count / sizeof(float)), 1);  // whole lines of 64 bytes
+  bytes_ = reinterpret_cast<std::uint8_t*>(storage_.writable_column(0));
   measure_scales(pixels, options, weights, threads);
   extract(pixels, threads);
   find_constants(threads);
@@ -179,7 +181,7 @@ Index PatchPool::mask_count(const Panel& panel) const {
   return static_cast<Index>(banks_[static_cast<std::size_t>(panel.bank)].masks.masks.size());
 }
 
-void PatchPool::lay_out_panels() {
+std::size_t PatchPool::lay_out_panels() {
   std::size_t offset = 0;
   for (std::size_t b = 0; b < banks_.size(); ++b) {
     const TemplateBank& bank = banks_[b];
@@ -203,7 +205,7 @@ void PatchPool::lay_out_panels() {
       panels_.push_back(std::move(panel));
     }
   }
-  bytes_.resize(offset);
+  return offset;
 }
 
 /// A response of 255 stands for headroom times the largest seen on evenly spaced copies of rows.
@@ -255,7 +257,7 @@ void PatchPool::extract(const std::vector<std::uint8_t>& pixels, ThreadPool& thr
                                     static_cast<Index>(responses.size()), bytes.data());
         for (Index line = 0; line < lines; ++line) {
           std::copy_n(bytes.data() + line * kLine, kLine,
-                      bytes_.data() + panel.offset + static_cast<std::size_t>((line * rows_ + i) * kLine));
+                      bytes_ + panel.offset + static_cast<std::size_t>((line * rows_ + i) * kLine));
         }
       }
     }
@@ -269,8 +271,7 @@ void PatchPool::find_constants(ThreadPool& threads) {
     const Index lines = lines_of(mask_count(panel));
     panel.constant.assign(static_cast<std::size_t>(lines * kLine), 0);
     for (Index line = 0; line < lines; ++line) {
-      const std::uint8_t* first =
-          bytes_.data() + panel.offset + static_cast<std::size_t>(line * rows_ * kLine);
+      const std::uint8_t* first = bytes_ + panel.offset + static_cast<std::size_t>(line * rows_ * kLine);
       std::uint8_t differs[kLine] = {};
       for (Index i = 1; i < rows_; ++i) {
         for (Index b = 0; b < kLine; ++b) {
@@ -291,7 +292,7 @@ void PatchPool::correlate(const Grid<float>& residual, ThreadPool& threads, cons
     const Index masks = mask_count(panel);
     std::vector<double> by_line(static_cast<std::size_t>(lines_of(masks) * kLine * outputs), 0.0);
     for (Index line = 0; line < lines_of(masks); ++line) {
-      kernels::correlate_bytes(bytes_.data() + panel.offset + static_cast<std::size_t>(line * rows_ * kLine),
+      kernels::correlate_bytes(bytes_ + panel.offset + static_cast<std::size_t>(line * rows_ * kLine),
                                active.row.data(), active.pairs(), active.residual.data(), outputs,
                                by_line.data() + line * kLine * outputs);
     }
@@ -320,8 +321,7 @@ PatchPool::Place PatchPool::place_of(Index candidate) const {
 void PatchPool::values(Index candidate, Grid<float>& out, Index first_column) const {
   const Place place = place_of(candidate);
   const Index line = place.mask / kMasksPerLine;
-  const std::uint8_t* from = bytes_.data() + place.panel->offset +
-                             static_cast<std::size_t>(line * rows_ * kLine) +
+  const std::uint8_t* from = bytes_ + place.panel->offset + static_cast<std::size_t>(line * rows_ * kLine) +
                              place.mask % kMasksPerLine * kPanel + place.lane;
   float* to = out.column(first_column);
   for (Index i = 0; i < rows_; ++i) to[i] = static_cast<float>(from[i * kLine]) / 255.0f;

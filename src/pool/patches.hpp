@@ -2,8 +2,9 @@
 // grid. The feature is the largest masked response over all positions.
 //
 // Unlike the other pools, this pool stores its candidates, one byte per response: computing them again in
-// each round would cost a thousand times as much as the selection. The bytes are laid out as [64
-// candidates][row][64], one cache line per row, so that rows with almost no residual are skipped.
+// each round would cost a thousand times as much as the selection. They are in memory, or in a temporary file
+// if the images are in a file. The bytes are laid out as [64 candidates][row][64], one cache line per row, so
+// that rows with almost no residual are skipped.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +85,8 @@ class PatchPool : public Pool {
   };
   class Extractor;
 
-  void lay_out_panels();
+  /// Returns the number of bytes of all responses.
+  std::size_t lay_out_panels();
   void measure_scales(const std::vector<std::uint8_t>& pixels, const PatchOptions& options,
                       std::span<const double> weights, ThreadPool& threads);
   void extract(const std::vector<std::uint8_t>& pixels, ThreadPool& threads);
@@ -98,7 +100,8 @@ class PatchPool : public Pool {
   double least_residual_ = 0;
   std::vector<TemplateBank> banks_;
   std::vector<Panel> panels_;
-  AlignedVector<std::uint8_t> bytes_;
+  Matrix storage_;  // of the bytes: in a temporary file where the images are in a file
+  std::uint8_t* bytes_ = nullptr;
 };
 
 /// Templates by K-means from 7-bit pixels (rows of shape.pixels() bytes); a step of building the pool.

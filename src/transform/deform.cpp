@@ -152,9 +152,9 @@ Dataset deform(const Dataset& images, const DeformOptions& options, ThreadPool& 
   const DenseView from = images.x.is_sparse() ? DenseView(copy) : images.x.dense();
   const Index rows = from.rows(), pixels = shape.pixels();
   Dataset result = repeated(images, 1 + options.copies);
-  DenseMatrix to(rows * (1 + options.copies), pixels);
   if (rows == 0) return images;
-  for (Index j = 0; j < pixels; ++j) std::copy_n(from.column(j), rows, to.column(j));
+  Matrix to = images.x.room(rows * (1 + options.copies), pixels);
+  for (Index j = 0; j < pixels; ++j) std::copy_n(from.column(j), rows, to.writable_column(j));
   const float background = smallest(from);
   for_each_row_block(rows, threads, [&](RowRange block, int) {
     Deformer deformer(shape, options, background);
@@ -169,7 +169,7 @@ Dataset deform(const Dataset& images, const DeformOptions& options, ThreadPool& 
           deformer.apply(originals.data() + at, random, deformed.data() + at);
         }
         for (Index j = 0; j < pixels; ++j) {
-          float* column = to.column(j) + c * rows + range.begin;
+          float* column = to.writable_column(j) + c * rows + range.begin;
           for (Index i = 0; i < range.size(); ++i)
             column[i] = deformed[static_cast<std::size_t>(i * pixels + j)];
         }

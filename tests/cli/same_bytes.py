@@ -33,6 +33,7 @@ def cases():
         yield f"gradboost {data} --path 4 --path-min 0.2 --pool {pool}"
     yield "gradboost dense.csv --lambda 0.02 --pool products --degree 0 --rounds 3"
     yield "shareboost dense.csv --features 5"  # chooses its ridge
+    yield "shareboost images.csv --features 3 --pool patches --templates 5:16 --deform 1"
     for rule in ("gradient-l2", "line", "column", "exact"):
         yield f"shareboost dense.csv --features 5 --ridge 0 --rule {rule}"
     yield "shareboost dense.csv --features 5 --ridge 0.01 --scale standard --per-round 2"
