@@ -40,7 +40,8 @@ def check(program, folder, name, entry, into):
             raise AssertionError(f"{output}: another number of lines")
 
 
-def main():
+def each_model(check, what):
+    """Calls check(program, folder, name, entry, into) for every stored model; `what` the good ones did completes the count."""
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     index = json.loads((folder / "index.json").read_text())
     failed = 0
@@ -51,9 +52,9 @@ def main():
             except AssertionError as problem:
                 failed += 1
                 print(f"{name}: {problem}")
-    print(f"{len(index) - failed} of {len(index)} stored models predict as they did")
+    print(f"{len(index) - failed} of {len(index)} {what}")
     return 1 if failed or not index else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(each_model(check, "stored models predict as they did"))

@@ -7,13 +7,11 @@ FOLDER holds index.json and the models of tests/fixtures/make.py: every method, 
 """
 import json
 import math
-import pathlib
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 import json_predictor
-from fixtures import run, unpacked
+from fixtures import each_model, run, unpacked
 
 DIGITS = 5.1e-9  # nine are printed
 
@@ -66,20 +64,5 @@ def check_stages(program, folder, model_file, entry, levels):
         compare(f"stage {stage}", expected, json_predictor.linear_scores(model, data, stage), DIGITS)
 
 
-def main():
-    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    index = json.loads((folder / "index.json").read_text())
-    failed = 0
-    with tempfile.TemporaryDirectory() as into:
-        for name, entry in index.items():
-            try:
-                check(program, folder, name, entry, into)
-            except AssertionError as problem:
-                failed += 1
-                print(f"{name}: {problem}")
-    print(f"{len(index) - failed} of {len(index)} models were recomputed from their JSON")
-    return 1 if failed or not index else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(each_model(check, "models were recomputed from their JSON"))
