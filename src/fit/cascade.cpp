@@ -10,6 +10,7 @@
 #include "fit/splits.hpp"
 #include "learn/output_tree.hpp"
 #include "pool/fourier.hpp"
+#include "run/ranks.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
@@ -51,6 +52,7 @@ class JointProblem {
  public:
   JointProblem(const CommonFit& common, const JointRows& rows, JointLoss loss, const Prepared& data)
       : loss_(loss), threads_(data.context.threads) {
+    const Alone alone(threads_);
     const Dataset& train = *data.train;
     preprocessing_.names = train.column_names;
     preprocessing_.columns = train.columns();

@@ -66,12 +66,12 @@ class ErrorMeter {
  public:
   ErrorMeter(const ShareBoostProblem& problem, const Dataset* test, const Validation* validation,
              ThreadPool& threads)
-      : problem_(problem) {
+      : problem_(problem), threads_(threads) {
     if (test != nullptr) test_.emplace(*test, problem, threads);
     if (validation != nullptr) validation_.emplace(validation->rows(), problem, threads);
   }
   void measure(const ShareBoostResult& path, const Grid<double>& scores, Round& into) {
-    Errors shown = errors_of(problem_.target, scores, problem_.rows->weight);
+    Errors shown = errors_of(problem_.target, scores, problem_.rows->weight, threads_);
     into.train_error = shown.error;
     if (validation_) into.validation_error = validation_->errors(path).error;
     if (test_) {
@@ -85,6 +85,7 @@ class ErrorMeter {
 
  private:
   const ShareBoostProblem& problem_;
+  ThreadPool& threads_;
   std::optional<OtherRows> test_, validation_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "fit/feature_groups.hpp"
 #include "fit/path_end.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 
@@ -96,6 +97,7 @@ StructuralProblem::StructuralProblem(const StructuralFit& o, const Dataset& rows
     induced = products.get();
     pool = std::move(products);
   } else {
+    const Alone alone(context.threads);  // every rank has the whole pool
     pool = make_pool({{rows.x, scaling}, target.classes.of_row, target.classes.count(), rows.weight}, o.pool,
                      context.seed, context.threads);
   }

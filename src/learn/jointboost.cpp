@@ -6,7 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "data/complete.hpp"
 #include "data/to_size.hpp"
+#include "pool/shared_scan.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -58,12 +60,13 @@ class JointBooster {
       }
     });
     for (Index c = 0; c < k; ++c) total_[to_size(c)] = {totals[to_size(c)], totals[to_size(k + c)]};
-    pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
+    const RowRange own = correlate_part(pool_, terms, {}, threads_, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         const double* sums = block.sums + a * 2 * k;
         for (Index c = 0; c < k; ++c) below_[to_size((block.first + a) * k + c)] = {sums[c], sums[k + c]};
       }
     });
+    share_candidates(std::span(below_), k, own, threads_.ranks());
   }
 
   /// The best-first search over sets of classes.
@@ -114,7 +117,10 @@ class JointBooster {
     });
   }
 
-  const Grid<double>& scores() const { return scores_; }
+  const Grid<double>& scores() {
+    complete(scores_, threads_);
+    return scores_;
+  }
 
  private:
   struct Extension {
