@@ -1,6 +1,7 @@
 // Shared by the experiments of [DuchiSinger09]: data preparation, paths, and the errors along them.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,21 @@ struct PathOptions {
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
                                        const PathOptions& options, const Context& context);
+
+/// The value with the smallest held-out loss, added over the folds; of equal ones the first.
+template <class Fold, class LossOf>
+double validated(const std::vector<Fold>& folds, const std::vector<double>& values,
+                 const LossOf& loss_of_value) {
+  double best = values.front(), least = std::numeric_limits<double>::infinity();
+  for (const double value : values) {
+    double sum = 0;
+    for (const Fold& fold : folds) sum += loss_of_value(fold, value);
+    if (sum >= least) continue;
+    least = sum;
+    best = value;
+  }
+  return best;
+}
 
 /// Scores of the columns of `test`, scaled by `scaling`, for one stage.
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,
