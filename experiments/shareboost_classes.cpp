@@ -119,10 +119,6 @@ struct Needed {
     reached = reached && count >= 0;
   }
   double mean() const { return mean_of(of_order); }
-  /// Standard error of the mean, as a fraction of the mean.
-  double relative_error() const {
-    return deviation_of(of_order) / std::sqrt(static_cast<double>(of_order.size())) / mean();
-  }
   std::string text() const { return reached ? fmt::format("{:.1f}", mean()) : "not reached"; }
 };
 
@@ -164,20 +160,19 @@ std::vector<Methods> needed(Run& run, const Source& source, std::size_t count, c
   return found;
 }
 
-/// A quotient of means with its standard error, such as "2.9 ± 0.1".
-std::string ratio(const Needed& many, const Needed& few) {
-  if (!many.reached || !few.reached) return "-";
-  const double value = many.mean() / few.mean();
-  return fmt::format("{:.2f} ± {:.2f}", value,
-                     value * std::hypot(many.relative_error(), few.relative_error()));
+/// Such as "2.90 ± 0.10".
+std::string text_of(const Estimate& estimate) {
+  return fmt::format("{:.2f} ± {:.2f}", estimate.value, estimate.error);
 }
 
-/// The exponent g of a growth as classes^g from 4 to `classes`, with its standard error: 1 is linear.
+std::string ratio(const Needed& many, const Needed& few) {
+  return many.reached && few.reached ? text_of(ratio_of_means(many.of_order, few.of_order)) : "-";
+}
+
+/// From 4 classes to `classes`.
 std::string growth(const Needed& many, const Needed& few, std::size_t classes) {
-  if (!many.reached || !few.reached) return "-";
-  const double span = std::log(static_cast<double>(classes) / 4.0);
-  return fmt::format("{:.2f} ± {:.2f}", std::log(many.mean() / few.mean()) / span,
-                     std::hypot(many.relative_error(), few.relative_error()) / span);
+  const double span = static_cast<double>(classes) / 4;
+  return many.reached && few.reached ? text_of(growth_exponent(many.of_order, few.of_order, span)) : "-";
 }
 
 /// One series per target and method: ShareBoost's at 2 t, one-vs-rest's after it.

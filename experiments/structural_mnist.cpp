@@ -29,34 +29,6 @@ std::vector<Index> rows_without(const std::vector<Index>& taken, Index rows) {
   return rest;
 }
 
-/// Where the common lambdas end in the first table, on the paper's scale.
-constexpr double kSmallest = 0.1;
-
-/// Test coverage and features in use at the lambda with the best (smallest) validation coverage.
-struct Chosen {
-  double coverage = 0, features = 0;
-  double lambda = 0;  ///< on the paper's scale
-};
-
-/// The best of the lambdas from `least` on.
-Chosen chosen_of(const std::vector<PathPoint>& path, double rows, double least) {
-  const auto end =
-      std::find_if(path.begin(), path.end(), [&](const PathPoint& p) { return p.lambda * rows < least; });
-  const auto best = std::min_element(path.begin(), end, [](const PathPoint& a, const PathPoint& b) {
-    return a.validation_coverage < b.validation_coverage;
-  });
-  return {best->coverage, static_cast<double>(best->rows), best->lambda * rows};
-}
-
-/// Two lambdas per factor of 10 on the paper's scale, from 10 to 1e-5, for the mean of `rows` losses.
-std::vector<double> common_lambdas(double rows) {
-  std::vector<double> lambdas;
-  // Rounding must not push the smallest lambda of the first table below its limit.
-  for (int half = 4; half >= -8; --half)
-    lambdas.push_back(1.0000001 * kSmallest * std::pow(10, 0.5 * half) / rows);
-  return lambdas;
-}
-
 /// The data that all training sets of a run share.
 struct KernelProblem {
   Classes classes;
@@ -91,7 +63,7 @@ KernelProblem kernel_problem(Run& run, Index support_size, Index rows_a_class, I
   return problem;
 }
 
-/// Results with lambdas down to kSmallest, and with all lambdas.
+/// Results with lambdas down to kSmallestCommon, and with all lambdas.
 struct Results {
   Chosen common, all;
 };
@@ -116,7 +88,7 @@ std::vector<Results> results_on(Run& run, const KernelProblem& problem, Index si
           train, own.of_row, on_test, &on_validation, kClasses,
           {.penalty = penalty, .tolerance = 1e-2, .grid = common_lambdas(count), .patience = 2},
           run.context());
-      const Chosen common = chosen_of(path, count, kSmallest), all = chosen_of(path, count, 0);
+      const Chosen common = chosen_of(path, count, kSmallestCommon), all = chosen_of(path, count, 0);
       return std::vector<double>{common.coverage, common.features, common.lambda,
                                  all.coverage,    all.features,    all.lambda};
     });

@@ -58,6 +58,22 @@ struct HeldOut {
   Scaling scaling = {};  ///< the scaling of the training columns
 };
 
+/// The lambdas that all penalties try, on the paper's scale (of a sum of losses), end here in the first table
+/// of structural-mnist.
+constexpr double kSmallestCommon = 0.1;
+/// Two lambdas per factor of 10 on the paper's scale, from 10 to 1e-5, for the mean of `rows` losses.
+std::vector<double> common_lambdas(double rows);
+
+/// Test coverage and features in use at the lambda with the best (smallest) validation coverage.
+struct Chosen {
+  double coverage = 0, features = 0;
+  double lambda = 0;  ///< on the paper's scale
+};
+
+/// The best point of a path over a mean of `rows` losses, among lambdas of at least `least` on the paper's
+/// scale.
+Chosen chosen_of(const std::vector<PathPoint>& path, double rows, double least);
+
 struct PathOptions {
   std::string penalty;
   Index lambdas = 30;
