@@ -55,6 +55,7 @@ Fitted learn_rounds(const JointBoostFit& o, const Prepared& data, const FitObser
   const Scaling scaling =
       Scaling::fit(data.train->x, scaling_from(*o.common.scale), context.threads, data.train->weight);
   const StumpPool pool(ColumnView(data.train->x, scaling), *o.bins, context.threads, data.train->weight);
+  require_scores(o.name, data.train->rows(), classes.count(), 2);
   if (pool.candidates() == 0) throw InputError("jointboost: every column is constant, there is no stump");
   const auto model = model_over({}, classes.names, *data.train, scaling);
   Path path(pool, model);
