@@ -22,6 +22,7 @@ namespace sharelearn {
 namespace {
 
 constexpr double kTolerance = 1e-6;
+constexpr int kScoreArrays = 4;           // scores, residual, and the scores of two points
 constexpr double kRoughTolerance = 1e-3;  // of the models that calibrate
 
 FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
@@ -49,7 +50,8 @@ FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
 /// Scaled and mapped rows with their labels, and the preprocessing that a model must store.
 class JointProblem {
  public:
-  JointProblem(const CommonFit& common, const JointRows& rows, JointLoss loss, const Prepared& data)
+  JointProblem(std::string_view method, const CommonFit& common, const JointRows& rows, JointLoss loss,
+               const Prepared& data)
       : loss_(loss), threads_(data.context.threads) {
     const Dataset& train = *data.train;
     preprocessing_.names = train.column_names;
@@ -59,6 +61,7 @@ class JointProblem {
       map_ = std::make_shared<FourierFeature>(train.columns(), *rows.fourier, *rows.sigma, data.context.seed);
     }
     train_ = training_data(train, *rows.negatives, data.context.seed);
+    require_scores(method, train_.rows(), train_.score_columns(), kScoreArrays);
     train_.exclusive = !is_multiclass(loss) && has_one_class_per_row(train) && train_.outputs() > 1;
     if (data.test) {
       test_ =
@@ -175,7 +178,7 @@ Fitted solve_and_calibrate(const JointProblem& problem, const CommonFit& common,
     return scores_of_relearned(*data.train, split, fitted.model->output_names(), data.context,
                                [&](const Dataset& kept) {
                                  Prepared part{Rows(kept), std::nullopt, {}, data.context};
-                                 return JointProblem(common, rows, options.loss, part)
+                                 return JointProblem("cascade", common, rows, options.loss, part)
                                      .solve(rough, part.context, FitReport(), {})
                                      .model;
                                });
@@ -194,7 +197,7 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance,
                          .max_iterations = *o.max_iterations};
-  const JointProblem problem(o.common, o.rows, options.loss, data);
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
   FitReport report;
   if (!o.phi) {
     PhiGrid grid{.scales = *o.phi_scales, .choice = choice_from(*o.choose)};
@@ -224,7 +227,7 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
                          .smoothing = *o.smoothing,
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance};
-  const JointProblem problem(o.common, o.rows, options.loss, data);
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
   options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
   FitReport report;
   if (!o.lambda) {

@@ -1,5 +1,7 @@
 #include "sharelearn/learn/jointboost.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,6 +10,7 @@
 
 #include "data/to_size.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -28,6 +31,14 @@ Sums operator-(const Sums& a, const Sums& b) {
   return {a.agreement - b.agreement, a.mass - b.mass};
 }
 
+/// The sums of every stump and class.
+std::vector<Sums> sums_of(Index stumps, Index classes) {
+  const double count = static_cast<double>(stumps) * static_cast<double>(classes);
+  require_memory(sizeof(Sums) * count,
+                 fmt::format("jointboost with {} stumps and {} classes", stumps, classes));
+  return std::vector<Sums>(to_size(stumps * classes));
+}
+
 class JointBooster {
  public:
   JointBooster(const StumpPool& pool, const Classes& classes, const std::vector<double>& weights,
@@ -37,7 +48,7 @@ class JointBooster {
         row_weight_(weights),
         threads_(threads),
         scores_(pool.rows(), classes.count()),
-        below_(to_size(pool.candidates() * classes.count())),
+        below_(sums_of(pool.candidates(), classes.count())),
         total_(to_size(classes.count())) {}
 
   /// Computes the sums of every stump and class with the current weights w = exp(-z H).
