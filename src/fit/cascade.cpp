@@ -305,7 +305,7 @@ FieldTable fields(CascadeFit& o) {
       .when("no `phi`", by_folds);
   table.add("choose", o.choose, kChooseHelp)
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("no `phi`", by_folds);
   table
       .add("phi-scales", o.phi_scales,
@@ -354,7 +354,7 @@ FieldTable fields(TreeLassoFit& o) {
       .when("no `lambda`", by_folds);
   table.add("choose", o.choose, kChooseHelp)
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("no `lambda`", by_folds);
   table.append(solver_fields(o.common, traits));
   table.section("Intercept and solver");

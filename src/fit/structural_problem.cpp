@@ -39,11 +39,7 @@ std::vector<double> candidate_costs(const std::vector<double>& costs, const Pool
 
 GroupOptions group_options(const StructuralFit& o, const Dataset& rows, const Pool& pool) {
   GroupOptions options;
-  if (o.groups) {
-    const bool named = *o.pool.name == "columns";
-    options.members =
-        groups_from(*o.groups, named ? rows.column_names : std::vector<std::string>(), pool.candidates());
-  }
+  if (o.groups) options.members = groups_from(*o.groups, rows.column_names, pool);
   if (o.cost) options.cost = *o.cost;
   if (options.cost.size() != (o.cost ? options.members.size() : 0)) {
     throw OptionError("cost", fmt::format("expected a cost for each of the {} groups, found {}",
