@@ -1574,6 +1574,9 @@ class CascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
+    choose : str, default='least'
+        least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
+        one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
@@ -1616,7 +1619,7 @@ class CascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'least', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
 
     def __init__(
@@ -1635,6 +1638,7 @@ class CascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
+        choose: str = 'least',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
@@ -1666,6 +1670,7 @@ class CascadeClassifier(CascadeBase):
         self.ridge = ridge
         self.mix = mix
         self.folds = folds
+        self.choose = choose
         self.phi_scales = phi_scales
         self.bias = bias
         self.tolerance = tolerance
@@ -1732,6 +1737,9 @@ class MultitaskCascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
+    choose : str, default='least'
+        least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
+        one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
@@ -1777,7 +1785,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'least', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
@@ -1797,6 +1805,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
+        choose: str = 'least',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
@@ -1829,6 +1838,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         self.ridge = ridge
         self.mix = mix
         self.folds = folds
+        self.choose = choose
         self.phi_scales = phi_scales
         self.bias = bias
         self.tolerance = tolerance
