@@ -17,6 +17,7 @@
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/target.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
@@ -251,6 +252,13 @@ void settle_cancelled(FitReport& report) {
   if (report.end.features_used.value_or(1) == 0) throw Cancelled("before a feature was chosen");
   report.end.stop = "cancelled";
   report.warnings.push_back("cancelled; the model is what was learned up to that point");
+}
+
+void require_scores(std::string_view method, Index rows, Index outputs, int arrays) {
+  const double numbers =
+      static_cast<double>(arrays) * static_cast<double>(rows) * static_cast<double>(outputs);
+  require_memory(sizeof(double) * numbers,
+                 fmt::format("{} with {} rows and {} classes or tasks", method, rows, outputs));
 }
 
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,

@@ -20,6 +20,7 @@ namespace sharelearn {
 namespace {
 
 constexpr double kTolerance = 1e-8;
+constexpr int kScoreArrays = 4;  // scores, residual, a trial point, a direction
 
 std::string_view text_of(ShareBoostStop stop, bool groups) {
   switch (stop) {
@@ -188,6 +189,7 @@ ObserverState state_of(FitReport& report, std::optional<Validation>& validation)
 Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
   const Target all = target_of(*data.train, target_kind_of(*o.loss));
+  require_scores(o.name, data.train->rows(), all.outputs(), kScoreArrays);
   Fitted fitted;
   FitReport& report = fitted.report;
   std::optional<Validation> validation;
