@@ -164,9 +164,8 @@ void warn_of_separation(const ShareBoostResult& path, const ShareBoostProblem& p
     for (const double w : path.stages.back().weights) largest = std::max(largest, std::abs(w));
     report.warnings.push_back(fmt::format(
         "the classes of the training rows are separated from {} features on: no weights are optimal there, "
-        "and "
-        "these end where less than the tolerance is left to gain (the largest is {:.3g}); a `ridge` above 0 "
-        "bounds them, and usually predicts better",
+        "and these end where further steps gain little (the largest is {:.3g}); a `ridge` above 0 bounds "
+        "them, and usually predicts better",
         features, largest));
     return;
   }

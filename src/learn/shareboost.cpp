@@ -16,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr const char* kRoundsEntry = "rounds";  // of a checkpoint
+/// A loss below this fraction of that without features can only be reached by separating the rows.
+constexpr double kSeparated = 1e-3;
 
 /// Number of candidates to choose in total.
 Index goal_of(const Pool& pool, const ShareBoostOptions& options) {
@@ -200,10 +202,17 @@ class Booster {
     result_.stages.push_back(std::move(stage));
   }
 
-  /// The bias alone costs nothing to correct: never loosely.
+  /// Whether the rows are separated and nothing bounds the weights: then no weights are optimal.
+  bool has_no_optimum() const {
+    return options_.penalty.is_zero() && !result_.stages.empty() &&
+           result_.stages.back().report.loss < kSeparated * result_.stages.front().report.loss;
+  }
+
+  /// The bias alone costs nothing to correct: never loosely. The last round is corrected to the end, unless
+  /// there is none.
   CorrectiveOptions how_to_correct() const {
     const bool last = std::ssize(result_.chosen) == options_.features;
-    CorrectiveOptions how = last && options_.last ? *options_.last : options_.corrective;
+    CorrectiveOptions how = last && options_.last && !has_no_optimum() ? *options_.last : options_.corrective;
     if (result_.chosen.empty()) how.relative_gradient = 0;
     return how;
   }
