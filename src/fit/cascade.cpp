@@ -290,17 +290,7 @@ FieldTable fields(CascadeFit& o) {
            "leaves all but the first empty")
       .at_least(0)
       .otherwise_text("chosen by cross-validation");
-  table
-      .add("ridge", o.ridge,
-           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
-      .at_least(0)
-      .otherwise_text("chosen with phi; 0 if `phi` is given");
-  table
-      .add("mix", o.mix,
-           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
-           "shared)")
-      .between(0, 1)
-      .otherwise_text("0 to 1 in equal steps");
+  add_level_fields(table, o.ridge, o.mix);
   table.add("folds", o.folds, "Number of folds of the cross-validation that chooses phi")
       .between(2, 100)
       .otherwise(5)
