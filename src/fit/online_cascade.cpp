@@ -352,6 +352,14 @@ void choose(OnlineCascadeFit& o, const Dataset& rows, const Context& context, Fi
   if (!choice.warning.empty()) report.warnings.push_back(choice.warning);
 }
 
+/// Throws before anything is learned where the errors of its rows, of which a stream has none, could not be
+/// computed.
+void require_errors(const OnlineCascadeFit& o, const Dataset& rows) {
+  const OnlineOutline outline = outline_of(rows, is_multiclass(joint_loss_from(*o.loss)));
+  const Index outputs = outline.own_rows ? 1 : std::ssize(outline.names);
+  require_scores("an online cascade without `stream`,", rows.rows(), outputs, 1);
+}
+
 }  // namespace
 
 Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& context,
@@ -365,6 +373,7 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
   return run_fit("cascade", data, o.common, table, context, [&](Prepared& prepared) {
     ThreadPool& threads = prepared.context.threads;
     refuse_row_weights(*prepared.train);
+    require_errors(o, *prepared.train);
     FitReport chosen;
     if (!o.phi) choose(o, *prepared.train, prepared.context, chosen);
     OnlineCascadeLearner learner = run.resume != nullptr
