@@ -864,8 +864,7 @@ class GradBoostClassifier(PathClassifier):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -1112,8 +1111,7 @@ class GradBoostRegressor(PathRegressor):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -1360,8 +1358,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -1574,6 +1571,9 @@ class CascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
+    choose : str, default='one-standard-error'
+        least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
+        one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
@@ -1616,7 +1616,7 @@ class CascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
 
     def __init__(
@@ -1635,6 +1635,7 @@ class CascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
+        choose: str = 'one-standard-error',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
@@ -1666,6 +1667,7 @@ class CascadeClassifier(CascadeBase):
         self.ridge = ridge
         self.mix = mix
         self.folds = folds
+        self.choose = choose
         self.phi_scales = phi_scales
         self.bias = bias
         self.tolerance = tolerance
@@ -1732,6 +1734,9 @@ class MultitaskCascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
+    choose : str, default='one-standard-error'
+        least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
+        one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
         Values of phi that cross-validation tries at each level, as fractions of the smallest phi that leaves
         the level empty. A number from 0 to 1. It cannot be combined with phi.
@@ -1777,7 +1782,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
@@ -1797,6 +1802,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
+        choose: str = 'one-standard-error',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
@@ -1829,6 +1835,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         self.ridge = ridge
         self.mix = mix
         self.folds = folds
+        self.choose = choose
         self.phi_scales = phi_scales
         self.bias = bias
         self.tolerance = tolerance

@@ -148,11 +148,7 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
           "File of numbers above 0, one per column (or one per candidate; with `groups`: one per group): the "
           "penalty of a candidate is multiplied by the sum over the columns that it reads")
       .above(0)
-      .from_file()
-      .when("`pool` columns or products where there are `folds`", [&o, folds] {
-        const std::string pool = o.pool.name.value_or("columns");
-        return !folds() || pool == "columns" || pool == "products";
-      });
+      .from_file();
   table.append(solver_fields(o.common, traits));
   table.append(pool_fields(o.pool));
   table.section(std::string(kProductsSection));

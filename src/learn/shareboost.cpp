@@ -106,8 +106,8 @@ class Booster {
   void save(ByteWriter& out, const ObserverState& observer) const {
     out.u64(result_.stages.size());
     for (const ShareBoostStage& stage : result_.stages) write_stage(out, stage);
-    write_grid(out, state_.scores);
-    write_grid(out, state_.residual);
+    write_rows(out, state_.scores, context_.threads);
+    write_rows(out, state_.residual, context_.threads);
     const bool keeps = inherits_curvature() && state_.preconditioner;
     out.u8(keeps ? 1 : 0);
     if (keeps) state_.preconditioner->save(out);
