@@ -16,7 +16,18 @@ separate process and is stopped after --limit CPU seconds; the ratio to a stoppe
 """
 import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile, warnings
 import numpy as np
+from results import record, version
 
+PAGE = {
+    "name": "paths", "order": 3, "title": "Penalised paths, with their duality gaps",
+    "text": "Same objective, columns and lambdas. The gap is the relative duality gap, computed from a peer's weights by one common function; ours is the "
+            "largest of the path, a peer's that of its last lambda. Grouped: peers with their default tolerances, so their gaps count as well. l1 logistic: every peer "
+            "with its loosest tolerance that reaches the gap.",
+    "full": ["--sharelearn", "{program}", "--data", "{data}", "--set", "landsat,mnist10k", "--parts", "grouped,binary,multinomial", "--limit", "120"],
+    "quick": ["--sharelearn", "{program}", "--data", "{data}", "--set", "landsat", "--parts", "grouped,binary", "--path", "5", "--path-min", "0.3", "--limit", "10"],
+    "claims": [["grouped multinomial paths are at least 5 times as fast as every peer's", "grouped", "", 5],
+               ["l1 logistic at the same gap is faster than LIBLINEAR and skglm", "binary", "", 1]],
+}
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
@@ -103,6 +114,9 @@ def limited(function, limit, *arguments):
     return answer
 
 
+CASE = [""]  # what is solved at the moment, for the records
+
+
 def run_sharelearn(binary, x, y, penalty, loss, options):
     with tempfile.TemporaryDirectory() as folder:
         np.save(os.path.join(folder, "x.npy"), x)
@@ -116,6 +130,7 @@ def run_sharelearn(binary, x, y, penalty, loss, options):
     stages = r["rounds"] if "--path" in options else [r]  # for a single lambda, `rounds` are rounds of induction
     print(f"  sharelearn {penalty:7} {seconds:8.2f} CPU s   {len(stages):2} lambdas, largest certified gap {max(q['gap'] for q in stages):.1e}   "
           f"rows at the end {stages[-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
+    record(CASE[0], "sharelearn", {"CPU s": seconds, "lambdas": len(stages), "gap": max(q["gap"] for q in stages)})
     return seconds, [q["lambda"] for q in stages]
 
 
@@ -189,12 +204,16 @@ def run_skglm(x, y, lam, tolerance):
 
 
 def report(name, answer, ours, limit, gap_of):
+    tool = version(name.split()[0], {"liblinear": "liblinear-official", "saga,": "scikit-learn"}.get(name.split()[0]))
     if isinstance(answer, Exception):
+        record(CASE[0], tool, {}, None, f"left out: {answer}")
         print(f"  {name:18} left out: {answer}", flush=True)
     elif answer is None:
+        record(CASE[0], tool, {"CPU s": limit}, limit / ours, "at least")
         print(f"  {name:18} cut off after {limit} CPU s: more than {limit / ours:.1f} times ours", flush=True)
     else:
         seconds, w, b, count = answer
+        record(CASE[0], tool, {"CPU s": seconds, "lambdas": count, "gap": gap_of(w, b, count)}, seconds / ours)
         print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b, count):.1e}   {seconds / ours:.1f} times ours", flush=True)
 
 
@@ -220,7 +239,9 @@ def binary(a, x, y, peers):
     of = lambda w, b, _: binary_gap(xd, one, w, b, lam)
     runs = {"liblinear": run_liblinear, "skglm": run_skglm}
     tried = {peer: [] for peer in runs if peer in peers}
+    case = CASE[0]
     for wanted in (1e-2, 1e-4, 1e-6):
+        CASE[0] = f"{case}, l1, gap {wanted:g}"
         ours, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", str(wanted)])
         for peer, answers in tried.items():
             while not any(is_usable(q) and of(*q[1:]) <= wanted for q in answers) and len(answers) < 9:
@@ -266,6 +287,7 @@ def main():
     for name in a.set.split(","):
         x, y = load(name, a.data)
         for part in a.parts.split(","):
+            CASE[0] = f"{name}, {part}"
             print(f"{name}, {part}: {x.shape[0]} rows, {x.shape[1]} columns, {y.max() + 1} classes", flush=True)
             parts[part](a, x, y, a.peers.split(","))
 
