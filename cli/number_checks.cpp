@@ -3,21 +3,14 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "run/finite_number.hpp"
+
 namespace sharelearn::cli {
 namespace {
-
-std::optional<double> finite_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
 
 /// Puts a whole number into the form that every parser reads the same way; false if the text is not one or it
 /// is too large.

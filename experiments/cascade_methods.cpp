@@ -70,13 +70,14 @@ std::vector<double> choose_scales(const JointMethod& method, const MultiOutputDa
                                   const MultiOutputData& held_out, const PhiGrid& grid, Context& context) {
   if (method.unpenalised) return {0.0, 0.0};
   const HeldOutPair pair{train, held_out};
-  return numbers_of(search_phi({&pair, 1}, method.options, grid_of(method, grid), context).point);
+  return numbers_of(search_phi({&pair, 1}, method.options, grid_of(method, grid), context).choice().point);
 }
 
 std::vector<double> choose_scales_by_folds(const JointMethod& method, const MultiOutputData& train, int folds,
                                            const PhiGrid& grid, Context& context) {
   if (method.unpenalised) return {0.0, 0.0};
-  return numbers_of(cross_validate_phi(train, method.options, grid_of(method, grid), folds, context).point);
+  return numbers_of(
+      cross_validate_phi(train, method.options, grid_of(method, grid), folds, context).choice().point);
 }
 
 std::vector<double> phi_of_scales(const JointMethod& method, const std::vector<double>& scales,

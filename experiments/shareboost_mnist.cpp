@@ -246,6 +246,8 @@ double neighbours_error(Run& run, Index rows, const Dataset& test) {
 void shareboost_mnist(Run& run) {
   const Sizes sizes = sizes_of(run.settings().quick);
   const Dataset test = first_rows(run.read("mnist/t10k-images-idx3-ubyte.gz"), sizes.test_rows);
+  const double neighbours = neighbours_error(run, sizes.parts.front().rows, test);
+  run.say(fmt::format("3-nearest-neighbour: {:.2f}%", neighbours));
   std::vector<Outcome> outcomes;
   for (const Part& part : sizes.parts) {
     const std::string stem = fmt::format("shareboost-mnist-{}{}", part.rows * (1 + part.copies),
@@ -263,7 +265,7 @@ void shareboost_mnist(Run& run) {
     auto model = std::dynamic_pointer_cast<LinearModel>(load_model(model_file));
     outcomes.push_back(report_part(run, part, training, *model, test, stem));
   }
-  show_table_1(run, sizes.parts, outcomes, neighbours_error(run, sizes.parts.front().rows, test));
+  show_table_1(run, sizes.parts, outcomes, neighbours);
 }
 
 }  // namespace sharelearn::reproduce

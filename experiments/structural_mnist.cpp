@@ -29,34 +29,6 @@ std::vector<Index> rows_without(const std::vector<Index>& taken, Index rows) {
   return rest;
 }
 
-/// Where the common lambdas end in the first table, on the paper's scale.
-constexpr double kSmallest = 0.1;
-
-/// Test coverage and features in use at the lambda with the best (smallest) validation coverage.
-struct Chosen {
-  double coverage = 0, features = 0;
-  double lambda = 0;  ///< on the paper's scale
-};
-
-/// The best of the lambdas from `least` on.
-Chosen chosen_of(const std::vector<PathPoint>& path, double rows, double least) {
-  const auto end =
-      std::find_if(path.begin(), path.end(), [&](const PathPoint& p) { return p.lambda * rows < least; });
-  const auto best = std::min_element(path.begin(), end, [](const PathPoint& a, const PathPoint& b) {
-    return a.validation_coverage < b.validation_coverage;
-  });
-  return {best->coverage, static_cast<double>(best->rows), best->lambda * rows};
-}
-
-/// Two lambdas per factor of 10 on the paper's scale, from 10 to 1e-5, for the mean of `rows` losses.
-std::vector<double> common_lambdas(double rows) {
-  std::vector<double> lambdas;
-  // Rounding must not push the smallest lambda of the first table below its limit.
-  for (int half = 4; half >= -8; --half)
-    lambdas.push_back(1.0000001 * kSmallest * std::pow(10, 0.5 * half) / rows);
-  return lambdas;
-}
-
 /// The data that all training sets of a run share.
 struct KernelProblem {
   Classes classes;
@@ -91,32 +63,39 @@ KernelProblem kernel_problem(Run& run, Index support_size, Index rows_a_class, I
   return problem;
 }
 
-/// Results with lambdas down to kSmallest, and with all lambdas.
+/// Results with lambdas down to kSmallestCommon, and with all lambdas.
 struct Results {
   Chosen common, all;
 };
 
 /// Results of each penalty on one training set.
-std::vector<Results> results_on(Run& run, const KernelProblem& problem, Index size, Index draw) {
+std::vector<Results> results_on(Run& run, const KernelProblem& problem, bool standardised, Index size,
+                                Index draw) {
   const std::uint64_t seed = run.settings().seed;
   ThreadPool& threads = run.context().threads;
   const auto rows = rows_of_each_class(problem.training_labels.of_row, kClasses, size,
                                        seed + 1 + 100 * static_cast<std::uint64_t>(draw));
   const Dataset drawn = select_rows(problem.training, rows);
   const Classes own = classes_of(drawn, problem.classes.names);
-  const Matrix train = kernel_columns(drawn.x, problem.support, threads);
-  const HeldOut on_validation{problem.validation, problem.validation_labels.of_row},
-      on_test{problem.test, problem.test_labels.of_row};
+  Matrix train = kernel_columns(drawn.x, problem.support, threads);
+  Scaling scaling;
+  if (standardised) {
+    scaling = Scaling::fit(train, ScalingKind::standard, threads);
+    scaling.apply(train, threads);
+  }
+  const HeldOut on_validation{problem.validation, problem.validation_labels.of_row, scaling},
+      on_test{problem.test, problem.test_labels.of_row, scaling};
   const auto count = static_cast<double>(rows.size());
   std::vector<Results> found;
   for (const std::string& penalty : kPenalties) {
-    const auto key = fmt::format("common-{}-{}-{}-{}-{}", penalty, size, problem.support.cols(), seed, draw);
+    const auto key = fmt::format("common-{}{}-{}-{}-{}-{}", standardised ? "standardised-" : "", penalty,
+                                 size, problem.support.cols(), seed, draw);
     const std::vector<double> numbers = run.remember(key, [&] {
       const std::vector<PathPoint> path = multiclass_path(
           train, own.of_row, on_test, &on_validation, kClasses,
           {.penalty = penalty, .tolerance = 1e-2, .grid = common_lambdas(count), .patience = 2},
           run.context());
-      const Chosen common = chosen_of(path, count, kSmallest), all = chosen_of(path, count, 0);
+      const Chosen common = chosen_of(path, count, kSmallestCommon), all = chosen_of(path, count, 0);
       return std::vector<double>{common.coverage, common.features, common.lambda,
                                  all.coverage,    all.features,    all.lambda};
     });
@@ -128,17 +107,17 @@ std::vector<Results> results_on(Run& run, const KernelProblem& problem, Index si
 /// Number of training sets of a size.
 Index draws_of(Index size, bool quick) {
   if (quick) return 1;
-  return size <= 60 ? 5 : size <= 120 ? 3 : size <= 360 ? 2 : 1;
+  return size <= 360 ? 5 : 1;
 }
 
-using BySize = std::vector<std::vector<std::vector<Results>>>;  // [size][draw][penalty]
+using BySize = std::vector<std::vector<std::vector<Results>>>;  // [size, so far][draw][penalty]
 
 Table table_of(const std::vector<Index>& sizes, const BySize& results, Chosen Results::*which, Plot& plot) {
   std::vector<std::string> header = {"rows per class", "training sets"};
   for (const std::string& name : kPenalties) header.insert(header.end(), {name, "features", "lambda"});
   Table table(header);
   for (const std::string& name : kPenalties) plot.series.push_back({name, {}, {}});
-  for (std::size_t s = 0; s < sizes.size(); ++s) {
+  for (std::size_t s = 0; s < results.size(); ++s) {
     std::vector<std::string> row = {fmt::format("{}", sizes[s]), fmt::format("{}", results[s].size())};
     for (std::size_t p = 0; p < kPenalties.size(); ++p) {
       std::vector<double> coverage, features, lambda;
@@ -169,26 +148,34 @@ void structural_mnist_experiment(Run& run) {
       quick ? std::vector<Index>{20, 40} : std::vector<Index>{60, 120, 360, 1000};
   const KernelProblem problem =
       quick ? kernel_problem(run, 150, 100, 20, 50) : kernel_problem(run, 2766, kAllRows, 200, kAllRows);
-  BySize results(sizes.size());
-  for (std::size_t s = 0; s < sizes.size(); ++s) {
-    for (Index draw = 0; draw < draws_of(sizes[s], quick); ++draw)
-      results[s].push_back(results_on(run, problem, sizes[s], draw));
-  }
   run.say(
       fmt::format("Test coverage, features in use and lambda (of a sum of losses; geometric mean) where the "
-                  "coverage of {} "
-                  "validation rows is best; {} kernel features; mean and deviation over the training sets.",
+                  "coverage of {} validation rows is best; {} kernel features; mean and deviation over the "
+                  "training sets. The tables grow by one size at a time.",
                   problem.validation.rows(), problem.support.cols()));
   run.say("Paper (Fig. 7): the structural penalties are at or below l1 and squared l2 at every size.");
-  const auto show = [&](const std::string& title, Chosen Results::*which, const std::string& stem) {
+  const auto show = [&](const BySize& results, const std::string& title, Chosen Results::*which,
+                        const std::string& stem) {
     Plot plot{"MNIST, " + title, "rows per class", "test coverage", true, false, {}};
     const Table table = table_of(sizes, results, which, plot);
     run.say("\n" + title);
     run.show(table, stem);
     run.show(plot, stem);
   };
-  show("lambda at least 0.1", &Results::common, "structural-mnist");
-  show("lambda as small as the validation rows ask for", &Results::all, "structural-mnist-searched");
+  BySize plain, standardised;
+  for (const Index size : sizes) {
+    for (BySize* results : {&plain, &standardised}) {
+      const bool scaled = results == &standardised;
+      const std::string columns = scaled ? "standardised columns, " : "columns as they come, ",
+                        suffix = scaled ? "-standardised" : "";
+      results->emplace_back();
+      for (Index draw = 0; draw < draws_of(size, quick); ++draw)
+        results->back().push_back(results_on(run, problem, scaled, size, draw));
+      show(*results, columns + "lambda at least 0.1", &Results::common, "structural-mnist" + suffix);
+      show(*results, columns + "lambda as small as the validation rows ask for", &Results::all,
+           "structural-mnist-searched" + suffix);
+    }
+  }
 }
 
 }  // namespace sharelearn::reproduce

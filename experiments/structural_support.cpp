@@ -1,6 +1,7 @@
 #include "structural_support.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -126,6 +127,23 @@ Grid<double> stage_scores(const StructuralResult& result, const StructuralStage&
   Grid<double> scores(test.rows(), outputs);
   linear_scores(design, stage.weights, stage.bias, scores, threads);
   return scores;
+}
+
+std::vector<double> common_lambdas(double rows) {
+  std::vector<double> lambdas;
+  // Rounding must not push the smallest lambda of the first table below its limit.
+  for (int half = 4; half >= -8; --half)
+    lambdas.push_back(1.0000001 * kSmallestCommon * std::pow(10, 0.5 * half) / rows);
+  return lambdas;
+}
+
+Chosen chosen_of(const std::vector<PathPoint>& path, double rows, double least) {
+  const auto end =
+      std::find_if(path.begin(), path.end(), [&](const PathPoint& p) { return p.lambda * rows < least; });
+  const auto best = std::min_element(path.begin(), end, [](const PathPoint& a, const PathPoint& b) {
+    return a.validation_coverage < b.validation_coverage;
+  });
+  return {best->coverage, static_cast<double>(best->rows), best->lambda * rows};
 }
 
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,

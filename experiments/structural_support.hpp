@@ -1,6 +1,7 @@
 // Shared by the experiments of [DuchiSinger09]: data preparation, paths, and the errors along them.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,22 @@ struct HeldOut {
   Scaling scaling = {};  ///< the scaling of the training columns
 };
 
+/// The lambdas that all penalties try, on the paper's scale (of a sum of losses), end here in the first table
+/// of structural-mnist.
+constexpr double kSmallestCommon = 0.1;
+/// Two lambdas per factor of 10 on the paper's scale, from 10 to 1e-5, for the mean of `rows` losses.
+std::vector<double> common_lambdas(double rows);
+
+/// Test coverage and features in use at the lambda with the best (smallest) validation coverage.
+struct Chosen {
+  double coverage = 0, features = 0;
+  double lambda = 0;  ///< on the paper's scale
+};
+
+/// The best point of a path over a mean of `rows` losses, among lambdas of at least `least` on the paper's
+/// scale.
+Chosen chosen_of(const std::vector<PathPoint>& path, double rows, double least);
+
 struct PathOptions {
   std::string penalty;
   Index lambdas = 30;
@@ -74,6 +91,21 @@ struct PathOptions {
 std::vector<PathPoint> multiclass_path(const Matrix& train, const std::vector<std::int32_t>& labels,
                                        const HeldOut& test, const HeldOut* validation, Index classes,
                                        const PathOptions& options, const Context& context);
+
+/// The value with the smallest held-out loss, added over the folds; of equal ones the first.
+template <class Fold, class LossOf>
+double validated(const std::vector<Fold>& folds, const std::vector<double>& values,
+                 const LossOf& loss_of_value) {
+  double best = values.front(), least = std::numeric_limits<double>::infinity();
+  for (const double value : values) {
+    double sum = 0;
+    for (const Fold& fold : folds) sum += loss_of_value(fold, value);
+    if (sum >= least) continue;
+    least = sum;
+    best = value;
+  }
+  return best;
+}
 
 /// Scores of the columns of `test`, scaled by `scaling`, for one stage.
 Grid<double> stage_scores(const StructuralResult& result, const StructuralStage& stage, const Matrix& test,

@@ -194,21 +194,6 @@ std::vector<Fold> folds_of(const Part& train, int count, std::uint64_t seed) {
   return folds;
 }
 
-/// The value with the smallest held-out loss, added over the folds.
-template <class LossOf>
-double validated(const std::vector<Fold>& folds, const std::vector<double>& values,
-                 const LossOf& loss_of_value) {
-  double best = values.front(), least = std::numeric_limits<double>::infinity();
-  for (const double value : values) {
-    double sum = 0;
-    for (const Fold& fold : folds) sum += loss_of_value(fold, value);
-    if (sum >= least) continue;
-    least = sum;
-    best = value;
-  }
-  return best;
-}
-
 struct Informed {
   Index words = 0;
   double lambda = 0, test_loss = 0;

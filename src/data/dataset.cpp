@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -12,16 +11,14 @@
 
 #include "data/labels.hpp"
 #include "data/name_list.hpp"
+#include "run/finite_number.hpp"
 #include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 
 std::optional<double> as_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return text.starts_with('+') ? std::nullopt : finite_number(text);  // labels are compared as text, too
 }
 
 std::vector<std::string> split_list(const std::string& text) {

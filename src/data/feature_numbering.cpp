@@ -29,9 +29,8 @@ std::uint32_t FeatureNumbering::hashed(std::uint64_t hash) const {
   return static_cast<std::uint32_t>(hash & ((std::uint64_t{1} << hash_bits_) - 1)) + (bias_ ? 1 : 0);
 }
 
-std::uint32_t FeatureNumbering::find_index(std::uint64_t index) const {
+std::uint32_t FeatureNumbering::find_other_index(std::uint64_t index) const {
   if (hash_bits_ > 0) return hashed(XXH64(&index, sizeof index, 0));
-  if (index < kDirect) return static_cast<std::uint32_t>(index) + (bias_ ? 1 : 0);
   const auto found = id_of_large_.find(index);
   return found == id_of_large_.end() ? kNone : found->second;
 }
@@ -42,8 +41,7 @@ std::uint32_t FeatureNumbering::find_name(std::string_view name) const {
   return found == id_of_name_.end() ? kNone : found->second;
 }
 
-std::uint32_t FeatureNumbering::of_index(std::uint64_t index) {
-  if (const std::uint32_t known = find_index(index); known != kNone) return known;
+std::uint32_t FeatureNumbering::add_index(std::uint64_t index) {
   const std::uint32_t id = checked(kDirect + 1 + large_.size());
   large_.push_back(index);
   id_of_large_.emplace(index, id);

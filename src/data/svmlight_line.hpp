@@ -155,15 +155,18 @@ inline LineFault parse_feature(const char*& p, const FeatureOptions& options, st
   return check_value(value_begin, p, value, options.missing_allowed);
 }
 
-/// Reads the two most common forms, `12:0.345` and `12:1`, before a blank or the line end. Returns false for
-/// any other form and leaves p unchanged.
+/// Reads the most common forms, `12:0.345`, `12:-0.345` and `12:1`, before a blank or the line end. Returns
+/// false for any other form and leaves p unchanged.
 inline bool parse_common_feature(const char*& p, std::uint64_t add, std::uint64_t& index, float& value) {
   Digits digits = leading_digits(p);
-  const char* const end = p + digits.count;
+  const char* const colon = p + digits.count;
   digits.value += add;
-  if (digits.count - 1 >= 7 || *end != ':' || digits.value <= index || !is_digit(end[1])) return false;
-  const auto first = static_cast<std::uint64_t>(end[1] - '0');
-  const char* after = end + 2;
+  const bool negative = colon[1] == '-';
+  const char* const begin = colon + (negative ? 2 : 1);
+  if (digits.count - 1 >= 7 || *colon != ':' || digits.value <= index || !is_digit(*begin)) return false;
+  const auto first = static_cast<std::uint64_t>(*begin - '0');
+  const char* after = begin + 1;
+  float size;
   if (*after == '.') {
     const Digits decimals = leading_digits(after + 1);
     after += 1 + decimals.count;
@@ -171,11 +174,12 @@ inline bool parse_common_feature(const char*& p, std::uint64_t add, std::uint64_
     // Both numbers are exact, so the quotient is the double nearest to the text.
     const auto mantissa =
         static_cast<std::int64_t>(first * kIntegerPowersOfTen[decimals.count] + decimals.value);
-    value = static_cast<float>(static_cast<double>(mantissa) / kPowersOfTen[decimals.count]);
+    size = static_cast<float>(static_cast<double>(mantissa) / kPowersOfTen[decimals.count]);
   } else {
-    value = static_cast<float>(first);
+    size = static_cast<float>(first);
   }
   if (*after != ' ' && *after != '\n') return false;
+  value = negative ? -size : size;
   index = digits.value;
   p = after + (*after == ' ' ? 1 : 0);
   return true;

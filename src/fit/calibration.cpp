@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "data/row_copies.hpp"
+#include "data/to_size.hpp"
 #include "fit/splits.hpp"
 #include "sharelearn/run/checkpoint.hpp"
 
@@ -108,6 +110,16 @@ void calibrate(Fitted& fitted, const CommonFit& common, const Dataset& train, co
   fitted.report.choices.push_back(fmt::format(
       "probabilities: temperature {:.3g}{}, from {} rows left out of the training", model.temperature,
       model.confidence.from.empty() ? "" : " and a map of the confidence", count));
+}
+
+double leave_out(std::span<const Index> rows, std::vector<double>& weights, Index period) {
+  const Index step = period > 0 ? period : std::ssize(weights);
+  for (const Index row : rows) {
+    for (Index copy = row; copy < std::ssize(weights); copy += step) weights[to_size(copy)] = 0;
+  }
+  const double kept = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= kept;
+  return kept;
 }
 
 std::optional<Grid<double>> scores_of_relearned(const Dataset& train, const Split& split,

@@ -9,6 +9,8 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/fit.hpp"
@@ -23,6 +25,10 @@ using ScoreHeldOut = std::function<std::optional<Grid<double>>(const Split& spli
 /// the run is cancelled, and says so in the report.
 void calibrate(Fitted& fitted, const CommonFit& common, const Dataset& train, const Context& context,
                const ScoreHeldOut& score);
+
+/// Sets the weights of the rows to 0 and scales the others to the sum 1; returns their sum before. Of
+/// `period` rows each, if given, copies follow in the same order.
+double leave_out(std::span<const Index> rows, std::vector<double>& weights, Index period = 0);
 
 /// Scores of split.test by a model learned from split.train; nothing if its outputs are not `names`.
 std::optional<Grid<double>> scores_of_relearned(const Dataset& train, const Split& split,

@@ -12,6 +12,7 @@
 #include "fit/checkpoints.hpp"
 #include "fit/class_weights.hpp"
 #include "fit/splits.hpp"
+#include "run/ranks.hpp"
 #include "run/serial_sum.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
@@ -124,6 +125,7 @@ void take_image_width(const FitData& data, const FieldTable& table) {
 }
 
 Prepared prepare(const FitData& data, const CommonFit& common, const Context& context) {
+  const Alone alone(context.threads);  // every rank takes the same rows
   Prepared prepared{Rows(data.train), std::nullopt, {}, {context.threads, context.monitor, *common.seed}};
   if (data.test != nullptr) {
     prepared.test.emplace(*data.test);
@@ -266,7 +268,7 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   table.check();
   table.fill();
   take_image_width(data, table);
-  const auto checkpoint = open_checkpoint(common, method, table, data);
+  const auto checkpoint = open_checkpoint(common, method, table, data, context.threads.ranks());
   const Watch watch(context);
   Prepared prepared = prepare(data, common, context);
   prepared.context.checkpoint = checkpoint.get();

@@ -8,9 +8,8 @@
 #include "fit/calibration.hpp"
 #include "fit/common.hpp"
 #include "fit/path_evaluator.hpp"
-#include "fit/splits.hpp"
-#include "sharelearn/data/split.hpp"
-#include "sharelearn/fit/cross_validate.hpp"
+#include "fit/stage_choice.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
@@ -26,8 +25,11 @@ struct Run {
       const Context& context)
       : classes(classes_of(rows, names)),
         scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)) {
-    pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool, context.seed,
-                     context.threads);
+    {
+      const Alone alone(context.threads);  // every rank has the whole pool
+      pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool,
+                       context.seed, context.threads);
+    }
     ShareBoostOptions options{.features = std::min(*o.features, pool->candidates()),
                               .bias = *o.common.bias,
                               .penalty = {.ridge = *o.ridge}};
@@ -74,6 +76,7 @@ Round round_of(const OneVsRestResult& result, std::size_t at, const std::vector<
   round.round = static_cast<Index>(at);
   round.features = described(so_far, at > 0 ? result.stages[at - 1].features.size() : 0, names);
   round.features_used = std::ssize(stage.features);
+  round.columns_read = ColumnCounter().count(so_far);
   round.objective = stage.loss + stage.penalty;
   round.loss = stage.loss;
   round.penalty = stage.penalty;
@@ -105,23 +108,15 @@ Fitted learn(OneVsRestFit& o, Prepared& data, const FitObserver& after_round) {
   report.candidates = run.pool->candidates();
   const auto model = model_of(run, *data.train);
   if (*o.folds > 0) {
-    check_folds(*o.folds, data.train->rows());
-    const std::vector<Split> splits = folds_for(*data.train, classes.of_row, *o.folds, context.seed);
-    const auto measure = [&](const Split& split, const std::string&) {
-      const Dataset part = select_rows(*data.train, split.train);
-      const Run fold(o, part, classes.names, context);
-      std::vector<double> errors;
-      for (const ClassMetrics& metrics :
-           fold.metrics_on(select_rows(*data.train, split.test), context.threads))
-        errors.push_back(metrics.error);
-      return errors;
-    };
-    const CrossValidation chosen = cross_validate(splits, measure, choice_from(*o.choose), context);
+    const CrossValidation chosen = choose_stage(
+        {.folds = *o.folds,
+         .choice = choice_from(*o.choose),
+         .first = 0,
+         .learn = [&](const Dataset& part) { return model_of(Run(o, part, classes.names, context), part); },
+         .name = [](std::size_t stage) { return fmt::format("{} features per class", stage); }},
+        *data.train, classes, context, report);
     report.cross_validation = chosen.mean;
     report.extra["cross_validation_standard_error"] = chosen.standard_error;
-    report.choices.push_back(reason_of(chosen, choice_from(*o.choose), true, [](std::size_t point) {
-      return fmt::format("{} features per class", point);
-    }));
     model->stage = std::min<Index>(static_cast<Index>(chosen.chosen), model->stage);
     if (model->stage > 0) lift(report.rounds[static_cast<std::size_t>(model->stage) - 1], report.end);
   }
@@ -146,18 +141,7 @@ FieldTable fields(OneVsRestFit& o) {
   table.add("features", o.features, "Number of features that each class chooses, at most")
       .above(0)
       .otherwise(5);
-  table
-      .add("folds", o.folds,
-           "Choose the number of features by cross-validation over this many folds; 0: no cross-validation")
-      .between(0, 100)
-      .otherwise(0);
-  table
-      .add("choose", o.choose,
-           "least: the number with the lowest error over the folds; one-standard-error: the smallest number "
-           "whose error is within one standard error of it")
-      .choices(choice_names())
-      .otherwise("one-standard-error")
-      .when("`folds`", [&o] { return o.folds.value_or(0) > 0; });
+  add_stage_choice(table, o.folds, o.choose, "features");
   table.section("Penalties");
   table
       .add("ridge", o.ridge,

@@ -114,17 +114,7 @@ FieldTable fields(OnlineCascadeFit& o) {
   table.add("phi", o.phi, "Weight of the penalty of each level, separated by commas, or one for all")
       .at_least(0)
       .otherwise_text("chosen by mistakes on the second half of a pass; must be given for a stream");
-  table
-      .add("ridge", o.ridge,
-           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
-      .at_least(0)
-      .otherwise_text("chosen with phi; 0 if `phi` is given");
-  table
-      .add("mix", o.mix,
-           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
-           "shared)")
-      .between(0, 1)
-      .otherwise_text("0 to 1 in equal steps");
+  add_level_fields(table, o.ridge, o.mix);
   table.section("With `online`");
   table
       .add("gamma", o.gamma,

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "data/to_size.hpp"
+#include "fit/cascade_common.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/run/checkpoint.hpp"
@@ -69,6 +71,7 @@ class PairJudge : public PhiJudge {
                                            const std::vector<double>& best) override {
     ++paths_;
     std::vector<std::vector<double>> out(path.size());
+    std::vector<Size> sizes(path.size());  // sums over the folds
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       std::vector<std::size_t> alive;
       for (std::size_t i = 0; i < path.size(); ++i) {
@@ -78,11 +81,17 @@ class PairJudge : public PhiJudge {
       const CheckpointStep step(context_.checkpoint, fmt::format("path {} of pair {}", paths_, p + 1));
       const auto fit_path = [&](std::size_t) { return measure_on(p, path, alive); };
       const auto measures = cross_validate(1, fit_path, ChoiceOfPoint::least, context_).folds.front();
+      if (measures.size() != kMeasures * alive.size())
+        throw InputError("the checkpoint is damaged: a path in it has the wrong number of measures");
       for (std::size_t a = 0; a < alive.size(); ++a) {
-        if (measures[a] != kNotTried) out[alive[a]].push_back(measures[a]);
+        const double* of_point = &measures[kMeasures * a];
+        if (of_point[0] == kNotTried) continue;
+        out[alive[a]].push_back(of_point[0]);
+        sizes[alive[a]].features += of_point[1];
+        sizes[alive[a]].weights += of_point[2];
       }
     }
-    keep_trials(path, out);
+    keep_trials(path, out, sizes);
     return out;
   }
 
@@ -98,6 +107,14 @@ class PairJudge : public PhiJudge {
     return std::sqrt(squares / static_cast<double>(n * (n - 1)));
   }
 
+  std::vector<PhiTrial> take_trials() { return std::move(trials_); }
+
+ private:
+  struct Size {
+    double features = 0, weights = 0;
+  };
+  static constexpr std::size_t kMeasures = 3;  // of a point on a pair: the judge's, features, weights
+
   /// phi of every level; that of a level left out keeps it empty on other rows, too.
   std::vector<double> phi_of(const PhiPoint& point) const {
     std::vector<double> phi;
@@ -105,9 +122,7 @@ class PairJudge : public PhiJudge {
     return phi;
   }
   double ridge_of(const PhiPoint& point) const { return strong_ > 0 ? strong_ * point.ridge : fixed_ridge_; }
-  std::vector<PhiTrial> take_trials() { return std::move(trials_); }
 
- private:
   double rows_of_first(std::size_t pairs) const {
     double rows = 0;
     for (std::size_t p = 0; p < pairs; ++p) rows += rows_in(pairs_[p].held_out);
@@ -132,7 +147,7 @@ class PairJudge : public PhiJudge {
     Context quiet{context_.threads, monitor, context_.seed};
     const HeldOutPair& rows = pairs_[pair];
     Cascade fitted;
-    std::vector<double> out(alive.size(), kNotTried);
+    std::vector<double> out(kMeasures * alive.size(), kNotTried);
     double highest = kNotTried;
     int fallen = 0;
     for (std::size_t a = 0; a < alive.size() && !context_.monitor.cancelled(); ++a) {
@@ -141,21 +156,48 @@ class PairJudge : public PhiJudge {
       const CascadeOptions options = levels_in_use(options_, tops_, point, ridge_of(point));
       fitted = fit_cascade(rows.train, options, quiet, &fitted);
       const auto scores = cascade_scores(fitted, rows.held_out, options.levels, context_.threads);
-      out[a] = grid_.judge(rows.held_out, scores);
-      highest = std::max(highest, out[a]);
+      const double measure = grid_.judge(rows.held_out, scores);
+      const Size size = size_of(fitted, rows.train.outputs());
+      const double of_point[kMeasures] = {measure, size.features, size.weights};
+      std::ranges::copy(of_point, out.begin() + static_cast<std::ptrdiff_t>(kMeasures * a));
+      highest = std::max(highest, measure);
       const double error = standard_error_of(highest, rows_in(rows.held_out));
-      fallen = out[a] < highest - error ? fallen + 1 : 0;
+      fallen = measure < highest - error ? fallen + 1 : 0;
     }
     return out;
   }
 
-  void keep_trials(std::span<const PhiPoint> path, const std::vector<std::vector<double>>& measures) {
+  /// Features and weights in use after all levels.
+  static Size size_of(const Cascade& cascade, Index outputs) {
+    std::vector<double> sums;
+    for (const CascadeLevel& level : cascade.levels) {
+      sums.resize(level.increment.weights.size(), 0.0);
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += std::abs(level.increment.weights[i]);
+    }
+    const Nonzeros used = nonzeros(sums, outputs);
+    return {static_cast<double>(used.rows), static_cast<double>(used.weights)};
+  }
+
+  /// Of the mean of a point's measures: as the folds differ, or that of a share of the rows of the only one.
+  double deviation(const std::vector<double>& measures) const {
+    const std::size_t n = measures.size();
+    const double mean = mean_of_first(measures, n);
+    if (n < 2) return standard_error_of(mean, rows_of_first(n));
+    double squares = 0;
+    for (const double measure : measures) squares += (measure - mean) * (measure - mean);
+    return std::sqrt(squares / static_cast<double>(n * (n - 1)));
+  }
+
+  void keep_trials(std::span<const PhiPoint> path, const std::vector<std::vector<double>>& measures,
+                   const std::vector<Size>& sizes) {
     double highest = 0;
     for (std::size_t i = 0; i < path.size(); ++i) {
       const std::size_t n = measures[i].size();
-      if (n > 0)
-        trials_.push_back(
-            {phi_of(path[i]), ridge_of(path[i]), mean_of_first(measures[i], n), std::ssize(measures[i])});
+      if (n == 0) continue;
+      const auto folds = static_cast<double>(n);
+      trials_.push_back({path[i], phi_of(path[i]), ridge_of(path[i]), mean_of_first(measures[i], n),
+                         deviation(measures[i]), std::ssize(measures[i]), sizes[i].features / folds,
+                         sizes[i].weights / folds});
     }
     for (const PhiTrial& trial : trials_) highest = std::max(highest, trial.accuracy);
     const Index levels = std::ssize(tops_), planned = 4 + 2 * levels;  // with one try of one level more
@@ -199,9 +241,29 @@ PhiSearch search_phi(std::span<const HeldOutPair> pairs, const CascadeOptions& o
   PhiGrid grid = given;
   std::ranges::sort(grid.scales, std::greater<>());
   PairJudge judge(pairs, with_mix(options), grid, context);
-  const PhiChoice choice = search_points(to_size(options.levels), grid, judge);
-  return {judge.phi_of(choice.point), judge.ridge_of(choice.point),
-          mean_of_first(choice.measures, choice.measures.size()), judge.take_trials(), choice.point};
+  const PhiPoint best = search_points(to_size(options.levels), grid, judge).point;
+  PhiSearch search;
+  search.trials = judge.take_trials();
+  const auto at = std::ranges::find(search.trials, best, &PhiTrial::point);
+  search.best = search.chosen = static_cast<std::size_t>(at - search.trials.begin());
+  if (grid.choice == ChoiceOfPoint::one_standard_error)
+    search.chosen = simplest_within_one_error(search.trials, search.best, std::ssize(pairs));
+  return search;
+}
+
+std::size_t simplest_within_one_error(std::span<const PhiTrial> trials, std::size_t best, Index folds) {
+  const double bar = trials[best].accuracy - trials[best].standard_error;
+  const auto complexity = [](const PhiTrial& trial) {
+    const double phi = std::accumulate(trial.phi.begin(), trial.phi.end(), 0.0);
+    return std::tuple(trial.features, trial.weights, -trial.ridge, -phi);
+  };
+  std::size_t simplest = best;
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    if (trials[t].folds == folds && trials[t].accuracy >= bar &&
+        complexity(trials[t]) < complexity(trials[simplest]))
+      simplest = t;
+  }
+  return simplest;
 }
 
 PhiSearch cross_validate_phi(const MultiOutputData& data, const CascadeOptions& options, const PhiGrid& grid,

@@ -26,21 +26,38 @@ void add_errors(Plot& plot, const FitReport& report, bool by_features, const cha
   if (!series.x.empty()) plot.series.push_back(std::move(series));
 }
 
-/// Errors of the folds: one for each number of features from `first` on, or one for each lambda of a path.
-void add_cross_validation(Plot& plot, const FitReport& report, bool by_features) {
+/// The points that a search tried on all folds.
+void add_trials(Plot& plot, const nlohmann::json& trials) {
+  Index folds = 0;
+  for (const auto& trial : trials) folds = std::max(folds, trial["folds"].get<Index>());
+  Series series{.name = "cross-validation", .points_only = true};
+  for (const auto& trial : trials) {
+    if (trial["folds"] != folds) continue;
+    series.x.push_back(trial["features"].get<double>());
+    series.y.push_back(trial["error"].get<double>());
+    series.bar.push_back(trial["standard_error"].get<double>());
+  }
+  plot.series.push_back(std::move(series));
+}
+
+/// Errors of the folds: one for each number of features, or for each round of a path or of a baseline, whose
+/// first point may be the model without features.
+void add_cross_validation(Plot& plot, const FitReport& report) {
   const nlohmann::json& cross = report.cross_validation;
-  const bool of_lambdas = cross.is_object();
-  if (!by_features || !(of_lambdas || (cross.is_array() && !cross.empty() && cross.front().is_number())))
-    return;
-  const nlohmann::json& mean = of_lambdas ? cross["mean"] : cross;
+  if (cross.is_null() || cross.empty()) return;
+  if (cross.is_array() && cross.front().is_object()) return add_trials(plot, cross);
+  const nlohmann::json& mean = cross.is_object() ? cross["mean"] : cross;
   const nlohmann::json& deviation =
-      of_lambdas ? cross["standard_error"] : report.extra.at("cross_validation_standard_error");
-  const Index first = report.method == "onevsrest" ? 0 : 1;
+      cross.is_object() ? cross["standard_error"] : report.extra.at("cross_validation_standard_error");
+  const bool by_number = report.method == "shareboost", from_none = report.method == "onevsrest";
   Series series{"cross-validation"};
   for (std::size_t p = 0; p < mean.size(); ++p) {
-    if (of_lambdas && p >= report.rounds.size()) break;
-    series.x.push_back(of_lambdas ? place_of(report.rounds[p], true)
-                                  : static_cast<double>(static_cast<Index>(p) + first));
+    const std::size_t round = from_none ? p - 1 : p;  // of p = 0: none
+    const bool nothing = from_none && p == 0;
+    if (!by_number && !nothing && round >= report.rounds.size()) break;
+    series.x.push_back(by_number ? static_cast<double>(p + 1)
+                       : nothing ? 0.0
+                                 : place_of(report.rounds[round], true));
     series.y.push_back(mean[p].get<double>());
     series.bar.push_back(deviation[p].get<double>());
   }
@@ -103,7 +120,7 @@ Plot plot_of(const FitReport& report, const std::string& data) {
   add_errors(plot, report, by_features, "train", &Round::train_error);
   add_errors(plot, report, by_features, "validation", &Round::validation_error);
   add_errors(plot, report, by_features, "test", &Round::test_error);
-  add_cross_validation(plot, report, by_features);
+  if (by_features) add_cross_validation(plot, report);
   if (report.extra.contains("baseline_error") && !plot.series.empty())
     add_level(plot, "no features", report.extra["baseline_error"].get<double>());
   plot.log_y = spans_much(plot);

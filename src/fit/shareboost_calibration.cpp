@@ -36,11 +36,7 @@ Grid<double> scores_left_out(const ShareBoostFit& o, const ShareBoostProblem& pr
                              const ShareBoostResult& path, const Split& split, const Context& context) {
   const Index images = problem.rows->rows() / (1 + *o.deform);  // copies follow, in the same order
   std::vector<double> weights = weights_for(o, *problem.rows, problem.target);
-  for (const Index row : split.test) {
-    for (Index copy = row; copy < std::ssize(weights); copy += images) weights[to_size(copy)] = 0;
-  }
-  const double kept = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& weight : weights) weight /= kept;
+  const double kept = leave_out(split.test, weights, images);
   ShareBoostOptions options = problem.options;
   options.penalty.ridge /= kept;  // as strong beside the sum of the losses as on all rows
   options.corrective = *options.last;

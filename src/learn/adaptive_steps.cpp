@@ -33,12 +33,22 @@ struct AdaptiveStep {
   }
 };
 
-void step_own(SharingState& state, const ExampleView& x, Index cls, double sign, const AdaptiveStep& step) {
-  if (!state.sets.own(cls)) return;
+/// Scoring has read the weights, but not what the steps remember of them.
+void prefetch_own(const ClassTable& squares, const ExampleView& x, Index right, Index wrong) {
+  for (const std::uint32_t feature : x.feature) {
+    squares.prefetch(feature, right);
+    squares.prefetch(feature, wrong);
+  }
+}
+
+void step_own(SharingState& state, const ExampleView& x, Index right, Index wrong, const AdaptiveStep& step) {
+  const bool raise = state.sets.own(right), lower = state.sets.own(wrong);
+  ClassTable &weights = state.weights.own, &squares = state.adaptive.squares.own;
   for (std::size_t e = 0; e < x.size(); ++e) {
     const Index feature = x.feature[e];
-    step(state.weights.own.at(feature, cls), state.adaptive.squares.own.at(feature, cls),
-         sign * static_cast<double>(x.value[e]), feature);
+    const auto value = static_cast<double>(x.value[e]);
+    if (raise) step(weights.at(feature, right), squares.at(feature, right), value, feature);
+    if (lower) step(weights.at(feature, wrong), squares.at(feature, wrong), -value, feature);
   }
 }
 
@@ -87,8 +97,8 @@ void SharingLearner::adaptive_update(const ExampleView& x, Index right, Index wr
   const double trials = static_cast<double>(state.examples + 1);
   const AdaptiveStep step{state.options.aggressiveness * std::sqrt(trials / state.adaptive.spread),
                           state.adaptive.scale};
-  step_own(state, x, right, 1, step);
-  step_own(state, x, wrong, -1, step);
+  prefetch_own(state.adaptive.squares.own, x, right, wrong);
+  step_own(state, x, right, wrong, step);
   if (!state.sets.any_shared()) return;
   make_room(state, state.weights);
   make_room(state, state.adaptive.squares);

@@ -8,7 +8,9 @@
 #include <numeric>
 #include <utility>
 
+#include "data/complete.hpp"
 #include "data/to_size.hpp"
+#include "pool/shared_scan.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/memory.hpp"
 
@@ -59,22 +61,49 @@ class JointBooster {
     sum_over_rows(pool_.rows(), threads_, totals, [&](RowRange block, std::span<double> sums, int) {
       for (Index c = 0; c < k; ++c) {
         for (Index i = block.begin; i < block.end; ++i) {
-          const double z = sign(i, c);
-          const double w = row_weight_[to_size(i)] * std::exp(-z * scores_(i, c));
-          terms(i, c) = static_cast<float>(w * z);
-          terms(i, k + c) = static_cast<float>(w);
-          sums[to_size(c)] += w * z;
-          sums[to_size(k + c)] += w;
+          const Sums of_row = term(i, c);
+          terms(i, c) = static_cast<float>(of_row.agreement);
+          terms(i, k + c) = static_cast<float>(of_row.mass);
+          sums[to_size(c)] += of_row.agreement;
+          sums[to_size(k + c)] += of_row.mass;
         }
       }
     });
     for (Index c = 0; c < k; ++c) total_[to_size(c)] = {totals[to_size(c)], totals[to_size(k + c)]};
-    pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
+    const RowRange own = correlate_part(pool_, terms, {}, threads_, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         const double* sums = block.sums + a * 2 * k;
         for (Index c = 0; c < k; ++c) below_[to_size((block.first + a) * k + c)] = {sums[c], sums[k + c]};
       }
     });
+    share_candidates(std::span(below_), k, own, threads_.ranks());
+  }
+
+  /// Fits the values of a round whose stump and set are known.
+  void refit(JointBoostRound& round) {
+    const Index k = classes_.count();
+    Grid<float> stump(pool_.rows(), 1);
+    pool_.values(round.candidate, stump, 0);
+    std::vector<double> sums(
+        to_size(4 * k));  // of each class: of all rows, then of those below the threshold
+    sum_over_rows(pool_.rows(), threads_, sums, [&](RowRange block, std::span<double> to, int) {
+      for (Index c = 0; c < k; ++c) {
+        for (Index i = block.begin; i < block.end; ++i) {
+          const Sums of_row = term(i, c);
+          for (const Index part : {Index{0}, 2 * k}) {
+            if (part > 0 && stump(i, 0) == 0) continue;
+            to[to_size(part + 2 * c)] += of_row.agreement;
+            to[to_size(part + 2 * c + 1)] += of_row.mass;
+          }
+        }
+      }
+    });
+    for (Index c = 0; c < k; ++c) {
+      const double* of_class = &sums[to_size(2 * c)];
+      total_[to_size(c)] = {of_class[0], of_class[1]};
+      below_[to_size(round.candidate * k + c)] = {of_class[2 * k], of_class[2 * k + 1]};
+    }
+    fit_values(round);
   }
 
   /// The best-first search over sets of classes.
@@ -125,7 +154,10 @@ class JointBooster {
     });
   }
 
-  const Grid<double>& scores() const { return scores_; }
+  const Grid<double>& scores() {
+    complete(scores_, threads_);
+    return scores_;
+  }
 
  private:
   struct Extension {
@@ -134,6 +166,11 @@ class JointBooster {
     double gain = -1;  ///< of the set's two values, without the constants of the other classes
   };
 
+  /// w z and w of a row.
+  Sums term(Index row, Index c) const {
+    const double z = sign(row, c), w = row_weight_[to_size(row)] * std::exp(-z * scores_(row, c));
+    return {w * z, w};
+  }
   double sign(Index row, Index c) const { return classes_.of_row[to_size(row)] == c ? 1.0 : -1.0; }
 
   /// The class to add, and the best stump for the set with it. The constants of the remaining classes change
@@ -210,6 +247,17 @@ JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const
     if (after_round && !after_round(result, booster.scores())) break;
   }
   return result;
+}
+
+Grid<double> refitted_scores(const StumpPool& pool, const Classes& classes,
+                             const std::vector<double>& weights, std::span<const JointBoostRound> rounds,
+                             const Context& context) {
+  JointBooster booster(pool, classes, weights, context.threads);
+  for (JointBoostRound round : rounds) {
+    booster.refit(round);
+    booster.add(round);
+  }
+  return booster.scores();
 }
 
 }  // namespace sharelearn

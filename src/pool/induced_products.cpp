@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/kernels.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
 namespace {
 
-constexpr Index kCandidatesPerBlock = 16;
+constexpr Index kCandidatesPerBlock = 32;
 
 }  // namespace
 
@@ -55,7 +56,7 @@ FeaturePtr MonomialFeature::read(ByteReader& in, Index columns) {
 
 InducedProductPool::InducedProductPool(ColumnView x, Index most_factors, bool squares)
     : x_(std::move(x)), most_factors_(static_cast<std::size_t>(most_factors)), squares_(squares) {
-  for (Index j = 0; j < x_.cols(); ++j) offer({j});
+  for (Index j = 0; j < x_.cols(); ++j) offer(kNone, j);
 }
 
 void InducedProductPool::compute(const std::vector<Index>& monomial, RowRange rows, float* out) const {
@@ -67,31 +68,50 @@ void InducedProductPool::compute(const std::vector<Index>& monomial, RowRange ro
   }
 }
 
-void InducedProductPool::offer(std::vector<Index> monomial) {
-  std::sort(monomial.begin(), monomial.end());
+void InducedProductPool::offer(Index parent, Index column) {
+  std::vector<Index> monomial;
+  if (parent != kNone) monomial = monomials_[static_cast<std::size_t>(parent)];
+  monomial.insert(std::ranges::upper_bound(monomial, column), column);
   if (!squares_ && std::ranges::adjacent_find(monomial) != monomial.end()) return;
   if (most_factors_ > 0 && monomial.size() > most_factors_) {
     withheld_.insert(std::move(monomial));
     return;
   }
   if (!known_.try_emplace(monomial, candidates()).second) return;
-  std::vector<float> column(static_cast<std::size_t>(rows()));
-  compute(monomial, {0, rows()}, column.data());
-  const bool constant =
-      std::all_of(column.begin(), column.end(), [&](float v) { return v == column.front(); });
-  const bool finite = std::all_of(column.begin(), column.end(), [](float v) { return std::isfinite(v); });
+  std::vector<float> values(static_cast<std::size_t>(rows()));
+  compute(monomial, {0, rows()}, values.data());
+  const bool constant = std::ranges::all_of(values, [&](float v) { return v == values.front(); });
+  const bool finite = std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
   unusable_.push_back(constant || !finite ? 1 : 0);
   monomials_.push_back(std::move(monomial));
+  origin_.push_back({parent, column});
 }
 
 Index InducedProductPool::blocks() const {
   return (candidates() + kCandidatesPerBlock - 1) / kCandidatesPerBlock;
 }
 
+void InducedProductPool::compute_block(Index first, RowRange rows, Grid<float>& tile) const {
+  std::vector<float> of_parent(static_cast<std::size_t>(rows.size()));
+  Index parent = kNone;  // whose values are in of_parent
+  for (Index a = 0; a < tile.cols(); ++a) {
+    const auto candidate = static_cast<std::size_t>(first + a);
+    if (unusable_[candidate] != 0) continue;
+    const Origin from = origin_[candidate];
+    float* values = tile.column(a);
+    x_.column(from.column, rows, values);
+    if (from.parent == kNone) continue;
+    if (from.parent != parent)
+      compute(monomials_[static_cast<std::size_t>(from.parent)], rows, of_parent.data());
+    parent = from.parent;
+    for (std::size_t i = 0; i < of_parent.size(); ++i) values[i] *= of_parent[i];
+  }
+}
+
 void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
                                    const BlockVisitor& visit) const {
   const Index outputs = residual.cols();
-  threads.for_each(blocks(), [&](Index block, int worker) {
+  for_each_own(blocks(), threads, [&](Index block, int worker) {
     const Index first = block * kCandidatesPerBlock;
     const Index count = std::min(kCandidatesPerBlock, candidates() - first);
     std::vector<double> sums(static_cast<std::size_t>(count * outputs));
@@ -102,10 +122,7 @@ void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& thre
       const RowRange of_leaf = tree.leaf(leaf);
       for (Index begin = of_leaf.begin; begin < of_leaf.end; begin += kBlockRows) {
         const RowRange range{begin, std::min(begin + kBlockRows, of_leaf.end)};
-        for (Index a = 0; a < count; ++a) {
-          const auto candidate = static_cast<std::size_t>(first + a);
-          if (unusable_[candidate] == 0) compute(monomials_[candidate], range, tile.column(a));
-        }
+        compute_block(first, range, tile);
         kernels::correlate(kernels::Block<float>{tile.data(), tile.stride(), count},
                            kernels::Block<float>{residual.data() + begin, residual.stride(), outputs},
                            range.size(), sum.leaf().data());
@@ -126,11 +143,7 @@ FeaturePtr InducedProductPool::feature(Index candidate) const {
 }
 
 void InducedProductPool::chosen(Index candidate) {
-  for (Index j = 0; j < x_.cols(); ++j) {
-    std::vector<Index> product = monomials_[static_cast<std::size_t>(candidate)];
-    product.push_back(j);
-    offer(std::move(product));
-  }
+  for (Index j = 0; j < x_.cols(); ++j) offer(candidate, j);
 }
 
 }  // namespace sharelearn

@@ -37,7 +37,7 @@ class InducedProductPool : public Pool {
   Index rows() const override { return x_.rows(); }
   Index candidates() const override { return static_cast<Index>(monomials_.size()); }
   Index blocks() const override;
-  /// O(m (degree + k)) per candidate.
+  /// O(m k) per candidate, and O(m degree) per chosen one.
   void correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const override;
   void values(Index candidate, Grid<float>& out, Index first_column) const override;
   FeaturePtr feature(Index candidate) const override;
@@ -47,12 +47,20 @@ class InducedProductPool : public Pool {
   Index withheld() const { return std::ssize(withheld_); }
 
  private:
-  void offer(std::vector<Index> monomial);
+  static constexpr Index kNone = -1;
+  /// A product is the candidate `parent` times a column; the columns themselves have none.
+  struct Origin {
+    Index parent, column;
+  };
+  void offer(Index parent, Index column);
   void compute(const std::vector<Index>& monomial, RowRange rows, float* out) const;
+  /// The candidates from `first` on, one per column of `tile`; those that cannot be used stay zero.
+  void compute_block(Index first, RowRange rows, Grid<float>& tile) const;
   ColumnView x_;
   std::size_t most_factors_;
   bool squares_;
   std::vector<std::vector<Index>> monomials_;
+  std::vector<Origin> origin_;
   std::vector<char> unusable_;  ///< constant, or too large for its values to be computed
   std::map<std::vector<Index>, Index> known_;
   std::set<std::vector<Index>> withheld_;

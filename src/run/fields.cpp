@@ -7,16 +7,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "run/finite_number.hpp"
+
 namespace sharelearn {
 namespace {
-
-std::optional<double> finite_number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
 
 /// A whole number of 64 bits, signed or unsigned; null if the text is not one.
 nlohmann::json whole_number(std::string_view text) {

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "data/complete.hpp"
+#include "run/ranks.hpp"
 #include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/step_schedule.hpp"
@@ -239,22 +241,52 @@ void ActiveSetSolver::refresh_metric() {
     loss_.curvature(rows, scores_, trial_residual_);
     if (coupled_ && loss_.coupling(rows, scores_, factor)) coupled = true;
   });
+  complete(trial_residual_, threads_);
+  coupled = any_rank(coupled, threads_);
+  if (coupled) complete(factor, threads_);
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
   newton_memory_->clear();
   history_->clear();
 }
 
-/// A new lambda starts on the line through the last two solutions, if the objective is lower there.
+/// The point `further` times as far from the earlier solution as that is from the present one. It keeps the
+/// zeros and ties of the present one, as far as the signs and the order of its weights stay the same.
+std::vector<double> ActiveSetSolver::extrapolated(double further) const {
+  std::vector<double> ahead(weights_.size());
+  for (std::size_t at = 0; at < ahead.size(); ++at) {
+    ahead[at] = weights_[at] == 0 ? 0 : weights_[at] + further * (weights_[at] - earlier_[at]);
+  }
+  if (penalty_.row_norm() != RowNorm::linf) return ahead;
+  const auto k = static_cast<std::size_t>(outputs());
+  for (std::size_t j = static_cast<std::size_t>(first_); j < cost_.size(); ++j) {
+    const std::span<const double> now(weights_.data() + j * k, k), then(earlier_.data() + j * k, k);
+    const double bound = penalty_.value(now);
+    if (bound == 0) continue;
+    const std::vector<double> tied = penalty_.derivatives(now).tied;
+    const double level = bound + further * (bound - penalty_.value(then));
+    const std::span<double> row(ahead.data() + j * k, k);
+    for (std::size_t c = 0; c < k; ++c) {
+      if (tied[c] != 0) row[c] = tied[c] * level;
+    }
+    penalty_.stop_at_kinks(now, row);
+  }
+  return ahead;
+}
+
+/// A new lambda starts on the line through the last two solutions, or half as far, if the objective is lower
+/// there.
 void ActiveSetSolver::start_at(double lambda) {
   const std::vector<double> solution = weights_;
   if (lambda > 0 && lambda < lambda_ && lambda_ < earlier_lambda_) {
     const double further = std::log(lambda / lambda_) / std::log(lambda_ / earlier_lambda_);
-    std::vector<double> ahead(weights_.size());
-    for (std::size_t at = 0; at < ahead.size(); ++at) {
-      ahead[at] = weights_[at] == 0 ? 0 : weights_[at] + further * (weights_[at] - earlier_[at]);
+    bool moved = false;
+    for (const double part : {1.0, 0.5}) {
+      std::vector<double> ahead = extrapolated(part * further);
+      set_direction(ahead);
+      moved = move(1, ahead, lambda, objective(lambda));
+      if (moved) break;
     }
-    set_direction(ahead);
-    if (move(1, ahead, lambda, objective(lambda)) && row_update_) row_update_->scores_changed();
+    if (moved && row_update_) row_update_->scores_changed();
   }
   earlier_ = solution;
   earlier_lambda_ = lambda_;

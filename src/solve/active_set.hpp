@@ -108,6 +108,7 @@ class ActiveSetSolver {
   bool cycle(double lambda);
   void update_row(Index column, double lambda);
   void update_rows_together(double lambda);
+  std::vector<double> extrapolated(double further) const;
   void start_at(double lambda);
   SupportStep solve_newton(double lambda, double accuracy);
   double newton_gap(double lambda);

@@ -81,16 +81,23 @@ std::span<const double> SharingScorer::operator()(const SharingState& state, con
   return {result_.data(), classes};
 }
 
+void SharingScorer::make_room(std::size_t rows) {
+  if (rows_.size() >= rows) return;
+  rows_.resize(rows);
+  value_.resize(rows);
+  weight_.resize(rows);
+}
+
 void SharingScorer::flush_own() {
-  if (rows_.empty()) return;
-  kernels::add_rows(own_.data(), width_, rows_.data(), value_.data(), static_cast<Index>(rows_.size()));
-  rows_.clear();
-  value_.clear();
+  if (pending_ == 0) return;
+  kernels::add_rows(own_.data(), width_, rows_.data(), value_.data(), static_cast<Index>(pending_));
+  pending_ = 0;
 }
 
 // <w^r, x> of every class's own set. Runs of dense rows are added together, in the order of the features.
 void SharingScorer::add_own(const SharingState& state, const SharingWeights& weights, const ExampleView& x) {
   if (!state.sets.any_own()) return;
+  make_room(x.size());
   if (x.size() > kFewFeatures) {
     for (const std::uint32_t id : x.feature) weights.own.prefetch(id);
   }
@@ -98,8 +105,8 @@ void SharingScorer::add_own(const SharingState& state, const SharingWeights& wei
     const ClassTable::RowView row = weights.own.row(x.feature[e]);
     const auto value = static_cast<double>(x.value[e]);
     if (row.dense()) {
-      rows_.push_back(row.value);
-      value_.push_back(value);
+      rows_[pending_] = row.value;
+      value_[pending_++] = value;
     } else if (!row.empty()) {
       flush_own();
       for (std::uint32_t i = 0; i < row.size; ++i) own_[row.cls[i]] += value * row.value[i];
@@ -111,29 +118,25 @@ void SharingScorer::add_own(const SharingState& state, const SharingWeights& wei
 void SharingScorer::add_shared(const SharingState& state, const SharingWeights& weights,
                                const ExampleView& x) {
   if (!state.sets.any_shared()) return;
-  if (state.options.map.sparse()) {
-    if (x.size() > kFewFeatures) {
-      for (const std::uint32_t id : x.feature) state.sums.prefetch(id);
-    }
-    for (std::size_t e = 0; e < x.size(); ++e) {
-      add_shared_feature(state, weights, x.feature[e], static_cast<double>(x.value[e]));
-    }
-  } else {
-    densify(state, x);
-    for (Index i = 0; i < static_cast<Index>(dense_.size()); ++i) {
-      add_shared_feature(state, weights, i, dense_[static_cast<std::size_t>(i)]);
-    }
+  const bool sparse = state.options.map.sparse();
+  if (!sparse) densify(state, x);
+  if (sparse && x.size() > kFewFeatures) {
+    for (const std::uint32_t id : x.feature) state.sums.prefetch(id);
+  }
+  const std::size_t features = sparse ? x.size() : dense_.size();
+  make_room(features);
+  for (std::size_t e = 0; e < features; ++e) {
+    const Index feature = sparse ? static_cast<Index>(x.feature[e]) : static_cast<Index>(e);
+    add_shared_feature(state, weights, feature, sparse ? static_cast<double>(x.value[e]) : dense_[e]);
   }
   flush_shared(state);
 }
 
 void SharingScorer::flush_shared(const SharingState& state) {
-  if (rows_.empty()) return;
+  if (pending_ == 0) return;
   kernels::add_mapped(state.options.map, shared_.data(), width_, rows_.data(), value_.data(), weight_.data(),
-                      static_cast<Index>(rows_.size()), counts_of(state));
-  rows_.clear();
-  value_.clear();
-  weight_.clear();
+                      static_cast<Index>(pending_), counts_of(state));
+  pending_ = 0;
 }
 
 // One feature's part of <w^tau, phi(x, r)> over all shared sets.
@@ -149,9 +152,9 @@ void SharingScorer::add_shared_feature(const SharingState& state, const SharingW
   if (common == 0) return;
   const ClassTable::RowView sums = state.sums.row(feature);
   if (sums.dense()) {
-    rows_.push_back(sums.value);
-    value_.push_back(x);
-    weight_.push_back(common);
+    rows_[pending_] = sums.value;
+    value_[pending_] = x;
+    weight_[pending_++] = common;
     return;
   }
   // Classes the row does not name have p = 0 and get the same: it goes into base_, they into the scores.

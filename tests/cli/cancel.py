@@ -41,6 +41,8 @@ NOTHING = {
     "shareboost ridge": (["data.svm", "--features", "40", "--rule", "line", "--shortlist", "0"], "choice of the ridge"),
     "shareboost patches": (["images.csv", "--pool", "patches", "--image-width", "28", "--templates", "7:300"], "cancelled"),
     "gradboost folds": (["data.svm", "--path", "600", "--folds", "50"], "during cross-validation"),
+    "onevsrest folds": (["data.svm", "--features", "6", "--folds", "50"], "during cross-validation"),
+    "jointboost folds": (["data.svm", "--rounds", "500", "--folds", "50"], "during cross-validation"),
     "cascade search": (["data.svm", "--folds", "50"], "during cross-validation"),
     "treelasso search": (["data.svm", "--folds", "50"], "during cross-validation"),
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace sharelearn {
 namespace {
 
@@ -17,6 +19,20 @@ TEST(line_reader, reads_label_task_and_features) {
   EXPECT_EQ(example.features.index, (Columns{0, 2, 9}));
   EXPECT_EQ(example.features.value, (Values{0.5F, -2, 100}));
   EXPECT_EQ(reader.columns(), 10);
+}
+
+TEST(line_reader, reads_values_of_every_common_form) {
+  LineReader reader;
+  LineExample example;
+  const std::vector<std::string> texts{"1", "-1", "0.0588", "-0.8696", "-2.5", "+3", "12.25", "-.5", "-1e-3"};
+  std::string line = "a";
+  for (std::size_t i = 0; i < texts.size(); ++i) line += " " + std::to_string(i + 1) + ":" + texts[i];
+  ASSERT_FALSE(reader.read(line, example));
+  ASSERT_EQ(example.features.value.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    EXPECT_EQ(example.features.value[i], std::strtof(texts[i].c_str(), nullptr)) << texts[i];
+  EXPECT_TRUE(reader.read("a 1:-", example));
+  EXPECT_TRUE(reader.read("a 1:--1", example));
 }
 
 TEST(line_reader, drops_zeros_but_counts_their_columns) {

@@ -100,15 +100,16 @@ TEST(phi_search, is_not_worse_on_the_held_out_rows_than_its_special_cases) {
   const CascadeOptions options{.loss = JointLoss::multitask_hinge, .levels = 3};
   const PhiGrid grid{.ridges = usual_ridges()};
   const PhiSearch all = search_phi({&pair, 1}, options, grid, context);
-  ASSERT_EQ(all.phi.size(), 3U);
+  ASSERT_EQ(all.choice().phi.size(), 3U);
   for (const double mix : {0.0, 1.0}) {
     CascadeOptions one = options;
     one.levels = 1;
     one.mix = {mix};
-    EXPECT_GE(all.accuracy, search_phi({&pair, 1}, one, {}, context).accuracy - 1e-12);
+    EXPECT_GE(all.choice().accuracy, search_phi({&pair, 1}, one, {}, context).choice().accuracy - 1e-12);
     EXPECT_GE(
-        all.accuracy,
-        search_phi({&pair, 1}, one, {.scales = {0}, .ridges = usual_ridges()}, context).accuracy - 1e-12);
+        all.choice().accuracy,
+        search_phi({&pair, 1}, one, {.scales = {0}, .ridges = usual_ridges()}, context).choice().accuracy -
+            1e-12);
   }
   EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {}}, context), InputError);
   EXPECT_THROW(search_phi({&pair, 1}, options, {.scales = {1.5}}, context), InputError);
@@ -120,7 +121,7 @@ TEST(phi_search, folds_judge_every_row_once_and_depend_on_the_seed_alone) {
   const MultiOutputData data = testing::random_classes({.rows = 60, .columns = 6}, 3);
   const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
   const PhiSearch once = cross_validate_phi(data, options, {}, 3, context);
-  EXPECT_EQ(once.phi, cross_validate_phi(data, options, {}, 3, context).phi);
+  EXPECT_EQ(once.choice().phi, cross_validate_phi(data, options, {}, 3, context).choice().phi);
   // Folds of 20 rows each: accuracies are multiples of a twentieth of the inverse of the folds tried.
   for (const PhiTrial& trial : once.trials) {
     const auto rows = static_cast<double>(20 * trial.folds);
@@ -135,6 +136,41 @@ TEST(phi_search, needs_rows_that_weigh_something_in_every_fold) {
   std::fill(data.weights.begin(), data.weights.end(), 0.0);
   data.weights[4] = 1;
   EXPECT_THROW(cross_validate_phi(data, {.levels = 2}, {}, 3, context), InputError);
+}
+
+TEST(phi_search, one_standard_error_takes_the_fewest_features_of_the_trials_that_are_as_good) {
+  const auto trial = [](double accuracy, Index folds, double features, double weights, double phi) {
+    return PhiTrial{{}, {phi}, 0, accuracy, 0.02, folds, features, weights};
+  };
+  const std::vector<PhiTrial> trials{trial(0.90, 5, 30, 90, 0.1),  // the best
+                                     trial(0.89, 5, 12, 40, 0.2), trial(0.89, 5, 12, 36, 0.2),
+                                     trial(0.87, 5, 4, 8, 0.4),     // too bad
+                                     trial(0.95, 3, 2, 4, 0.3),     // given up
+                                     trial(0.88, 5, 12, 36, 0.3)};  // as small, a stronger penalty
+  EXPECT_EQ(simplest_within_one_error(trials, 0, 5), 5U);
+  EXPECT_EQ(simplest_within_one_error(std::span(trials).first(5), 0, 5), 2U);
+  EXPECT_EQ(simplest_within_one_error(std::span(trials).first(1), 0, 5), 0U);
+}
+
+// The rule by its definition, from what the search reports.
+TEST(phi_search, one_standard_error_chooses_among_all_that_was_tried) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const MultiOutputData data = testing::random_classes({.rows = 90, .columns = 8}, 3);
+  const CascadeOptions options{.loss = JointLoss::multiclass_hinge, .levels = 2};
+  PhiGrid grid;
+  const PhiSearch least = cross_validate_phi(data, options, grid, 3, context);
+  EXPECT_EQ(least.chosen, least.best);
+  grid.choice = ChoiceOfPoint::one_standard_error;
+  const PhiSearch sparse = cross_validate_phi(data, options, grid, 3, context);
+  ASSERT_EQ(sparse.best, least.best);
+  const double bar = sparse.trials[sparse.best].accuracy - sparse.trials[sparse.best].standard_error;
+  EXPECT_GE(sparse.choice().accuracy, bar);
+  for (const PhiTrial& trial : sparse.trials) {
+    EXPECT_FALSE(trial.folds == 3 && trial.accuracy >= bar && trial.features < sparse.choice().features);
+    EXPECT_LE(trial.features, 8);
+    EXPECT_LE(trial.weights, 24);
+  }
 }
 
 // A cancelled search must not choose from only a part of its trials.

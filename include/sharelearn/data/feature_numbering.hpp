@@ -29,10 +29,16 @@ class FeatureNumbering {
 
   /// Id of column `index` (from 0) or of a name; kNone if it was never seen. Indices below 4 million are
   /// their own ids, so rows of small indices need no lookup.
-  std::uint32_t find_index(std::uint64_t index) const;
+  std::uint32_t find_index(std::uint64_t index) const {
+    const bool direct = hash_bits_ == 0 && index < kDirect;
+    return direct ? static_cast<std::uint32_t>(index) + (bias_ ? 1 : 0) : find_other_index(index);
+  }
   std::uint32_t find_name(std::string_view name) const;
   /// The same; an unknown feature gets the next id.
-  std::uint32_t of_index(std::uint64_t index);
+  std::uint32_t of_index(std::uint64_t index) {
+    const std::uint32_t known = find_index(index);
+    return known != kNone ? known : add_index(index);
+  }
   std::uint32_t of_name(std::string_view name);
 
   /// All ids given so far, or that need no storing, are below this.
@@ -50,6 +56,8 @@ class FeatureNumbering {
  private:
   static constexpr std::uint64_t kDirect = std::uint64_t{1} << 22;
   std::uint32_t hashed(std::uint64_t hash) const;
+  std::uint32_t find_other_index(std::uint64_t index) const;  ///< hashed, or not its own id
+  std::uint32_t add_index(std::uint64_t index);
 
   bool by_name_;
   int hash_bits_;

@@ -26,6 +26,7 @@ struct CascadeFit {
   std::optional<bool> anneal = {};
   std::optional<Index> max_iterations = {};
   std::optional<Index> folds = {};
+  std::optional<std::string> choose = {};
   std::optional<std::vector<double>> phi_scales = {};
   JointRows rows = {};
 };
@@ -43,6 +44,7 @@ struct TreeLassoFit {
   std::optional<double> lambda = {};
   std::optional<double> smoothing = {};
   std::optional<Index> folds = {};
+  std::optional<std::string> choose = {};
   JointRows rows = {};
 };
 FieldTable fields(TreeLassoFit& options);

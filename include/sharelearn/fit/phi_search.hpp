@@ -15,6 +15,10 @@
 // penalty chosen there from the same grids. On ties the stronger penalty, which was tried first, wins. A
 // point that is two standard errors behind the best after some of the folds is not judged on the others; a
 // path that has fallen by one twice goes on with its last point only.
+//
+// That best point is the choice, or, by the one standard error rule, the simplest of all points judged on all
+// folds whose measure is within one standard error of the best: fewest features, then fewest weights, then
+// the strongest ridge, then the largest phi.
 #pragma once
 
 #include <functional>
@@ -23,6 +27,7 @@
 #include <vector>
 
 #include "sharelearn/data/split.hpp"
+#include "sharelearn/fit/cross_validate.hpp"
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/model/multi_output_metrics.hpp"
 
@@ -37,6 +42,7 @@ struct PhiGrid {
   double tolerance = 1e-2;           ///< of the fits, which are only compared
   /// Measure of the held-out scores; more is better.
   double (*judge)(const MultiOutputData&, const Grid<double>&) = accuracy;
+  ChoiceOfPoint choice = ChoiceOfPoint::least;
 };
 /// The ridges that are tried where the ridge is to be chosen, too.
 std::vector<double> usual_ridges();
@@ -73,19 +79,24 @@ struct PhiChoice {
 PhiChoice search_points(std::size_t levels, const PhiGrid& grid, PhiJudge& judge);
 
 struct PhiTrial {
+  PhiPoint point;
   std::vector<double> phi;
   double ridge = 0;
-  double accuracy = 0;  ///< as measured by the judge, mean over the folds tried
-  Index folds = 0;      ///< number of folds tried
+  double accuracy = 0;               ///< as measured by the judge, mean over the folds tried
+  double standard_error = 0;         ///< of that mean
+  Index folds = 0;                   ///< number of folds tried
+  double features = 0, weights = 0;  ///< that are not zero, means over the folds tried
 };
 
 struct PhiSearch {
-  std::vector<double> phi;  ///< of the best trial
-  double ridge = 0;
-  double accuracy = 0;
   std::vector<PhiTrial> trials;
-  PhiPoint point;  ///< of the best trial
+  std::size_t best = 0;    ///< of the trials, that with the best measure
+  std::size_t chosen = 0;  ///< of the trials
+  const PhiTrial& choice() const { return trials[chosen]; }
 };
+
+/// Position of the simplest trial whose measure on `folds` folds is within one standard error of the best.
+std::size_t simplest_within_one_error(std::span<const PhiTrial> trials, std::size_t best, Index folds);
 
 /// Rows to learn from and rows to judge by.
 struct HeldOutPair {

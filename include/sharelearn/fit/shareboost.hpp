@@ -66,6 +66,8 @@ struct JointBoostFit {
 
   CommonFit common = {};
   std::optional<Index> rounds = {};
+  std::optional<Index> folds = {};
+  std::optional<std::string> choose = {};
   std::optional<Index> bins = {};
 };
 FieldTable fields(JointBoostFit& options);

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "sharelearn/data/dataset.hpp"
@@ -49,5 +50,11 @@ using JointBoostObserver = std::function<bool(const JointBoostResult& so_far, co
 JointBoostResult jointboost(const StumpPool& pool, const Classes& classes, const std::vector<double>& weights,
                             const JointBoostOptions& options, const Context& context,
                             const JointBoostObserver& after_round = {});
+
+/// Scores of all rows from the same stumps and sets, whose values are fitted, round by round, with these
+/// weights.
+Grid<double> refitted_scores(const StumpPool& pool, const Classes& classes,
+                             const std::vector<double>& weights, std::span<const JointBoostRound> rounds,
+                             const Context& context);
 
 }  // namespace sharelearn

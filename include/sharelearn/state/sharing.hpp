@@ -158,6 +158,7 @@ class SharingScorer {
   void add_shared_feature(const SharingState& state, const SharingWeights& weights, Index feature, double x);
   void add_grouped_feature(const SharingState& state, ClassTable::RowView groups, double common,
                            Index feature, double x);
+  void make_room(std::size_t rows);
   void flush_own();
   void flush_shared(const SharingState& state);
   void add_kernels(const SharingState& state, const ExampleView& x, bool averaged);
@@ -167,9 +168,10 @@ class SharingScorer {
 
   Index width_ = 0;  ///< classes, padded
   AlignedVector<double> own_, shared_, expanded_, class_weight_;
-  double base_ = 0;  ///< what every class gets from rows that name few classes
-  std::vector<const double*> rows_;
-  std::vector<double> value_, weight_;
+  double base_ = 0;                     ///< what every class gets from rows that name few classes
+  std::vector<const double*> rows_;     ///< the first `pending_` are to be added
+  std::vector<double> value_, weight_;  ///< of these rows
+  std::size_t pending_ = 0;
   std::vector<double> dense_, centred_, kernel_, result_;
 };
 
