@@ -60,14 +60,14 @@ CLASSES: list[tuple[str, str, str, str, dict[str, Any], set[str]]] = [
     ("GradBoostClassifier", "PathClassifier", "gradboost", "Classifier", {}, {"epsilon"}),
     ("GradBoostRegressor", "PathRegressor", "gradboost", "Regression", SQUARED, {"class_weight"}),
     ("StructuralAdaBoostClassifier", "PathClassifier", "adaboost", "Classifier", {}, {"epsilon"}),
-    ("CascadeClassifier", "CascadeBase", "cascade", "Classifier", {}, {"negatives"}),
+    ("CascadeClassifier", "CascadeBase", "cascade", "Classifier", {}, {"negatives", "epsilon", "task_weight"}),
     (
         "MultitaskCascadeClassifier",
         "CascadeBase",
         "cascade",
         "Several yes/no tasks",
         {"loss": "multitask-hinge"},
-        set(),
+        {"epsilon"},
     ),
     ("SharingClassifier", "SharingBase", "sharing", "Online classifier", {}, {"names"}),
 ]

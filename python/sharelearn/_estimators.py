@@ -1554,8 +1554,10 @@ class CascadeClassifier(CascadeBase):
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multiclass-hinge'
         The task and its loss. multiclass: one class per row; multitask: yes/no tasks, given as one task per
-        row, as lists of positive tasks, or made of classes, each against the rest. One of multiclass-hinge,
-        multiclass-logistic, multitask-hinge, multitask-logistic.
+        row, as lists of positive tasks, or made of classes, each against the rest; -squared, -insensitive:
+        numbers instead of yes/no answers, by the square of the difference or by how far they are off beyond
+        epsilon. One of multiclass-hinge, multiclass-logistic, multitask-hinge, multitask-logistic,
+        multitask-squared, multitask-insensitive.
     levels : int | None, default=None
         Number of levels, from features shared by all classes or tasks to features of single ones. A number
         from 1 to 1000. None: that of phi or mix, else 5.
@@ -1717,8 +1719,13 @@ class MultitaskCascadeClassifier(CascadeBase):
         Seed of the random numbers. A number of at least 0.
     loss : str, default='multitask-hinge'
         The task and its loss. multiclass: one class per row; multitask: yes/no tasks, given as one task per
-        row, as lists of positive tasks, or made of classes, each against the rest. One of multiclass-hinge,
-        multiclass-logistic, multitask-hinge, multitask-logistic.
+        row, as lists of positive tasks, or made of classes, each against the rest; -squared, -insensitive:
+        numbers instead of yes/no answers, by the square of the difference or by how far they are off beyond
+        epsilon. One of multiclass-hinge, multiclass-logistic, multitask-hinge, multitask-logistic,
+        multitask-squared, multitask-insensitive.
+    task_weight : str, default='rows'
+        Tasks with rows of their own: each row counts the same, or each task does, however many rows it has.
+        One of rows, equal.
     levels : int | None, default=None
         Number of levels, from features shared by all classes or tasks to features of single ones. A number
         from 1 to 1000. None: that of phi or mix, else 5.
@@ -1756,8 +1763,8 @@ class MultitaskCascadeClassifier(CascadeBase):
     sigma : float, default=1.0
         Width of that kernel, exp(-|x - y|^2 / (2 sigma)). A number above 0. It needs fourier.
     negatives : int, default=0
-        Tasks made of classes: number of rows of each other class that a task learns from; 0: all rows. A
-        number of at least 0. It needs a multitask loss.
+        Yes/no tasks made of classes: number of rows of each other class that a task learns from; 0: all rows.
+        A number of at least 0. It needs a multitask loss of yes/no tasks.
     gamma : float | None, default=None
         Weight of the squared norm of the weights: larger makes learning slower and steadier. A number from
         1e-100 to 1e+100. None: chosen with phi; 1 if phi is given.
@@ -1782,7 +1789,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "task_weight": 'rows', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
@@ -1797,6 +1804,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         calibration: str = 'folds',
         random_state: int | np.random.RandomState | None = None,
         loss: str = 'multitask-hinge',
+        task_weight: str = 'rows',
         levels: int | None = None,
         phi: float | Sequence[float] | None = None,
         ridge: float | None = None,
@@ -1830,6 +1838,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         self.calibration = calibration
         self.random_state = random_state
         self.loss = loss
+        self.task_weight = task_weight
         self.levels = levels
         self.phi = phi
         self.ridge = ridge

@@ -64,6 +64,8 @@ class CascadeBase(Online):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, tasks: Any = None) -> Any:
         """Learns from rows X with labels y, or with one task per row (``tasks``) that has the yes/no label y."""
+        if str(self.loss).endswith(("-squared", "-insensitive")):
+            raise ValueError(f"loss={self.loss!r} learns numbers, {type(self).__name__} classes or yes/no tasks")
         if self.warm_start and self.online and tasks is None and hasattr(self, "model_"):
             return self.partial_fit(X, y)
         self._forget()

@@ -162,6 +162,12 @@ def test_multilabel_targets():
     assert not sl.GradBoostClassifier(path=5).fit(X, y).predict(X)[:, 2].any()
 
 
+def test_cascades_refuse_losses_of_numbers(digits):
+    for kind, loss in (sl.CascadeClassifier, "multitask-squared"), (sl.MultitaskCascadeClassifier, "multitask-insensitive"):
+        with pytest.raises(ValueError, match="learns numbers"):
+            kind(loss=loss).fit(*digits)
+
+
 def test_tasks_with_rows_of_their_own(digits):
     X, y = digits
     tasks = np.array(["odd", "large"])[np.arange(len(y)) % 2]

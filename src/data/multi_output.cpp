@@ -45,26 +45,12 @@ MultiOutputData tasks_with_own_rows(Dataset data, const std::vector<std::string>
                                     const TaskLabels& labels) {
   const Tasks tasks = tasks_of(data, known, labels);
   const auto task = task_of_rows(tasks, data.rows());
-  MultiOutputData out;
+  MultiOutputData out = rows_by_task(std::move(data), task, tasks.count());
   out.names = tasks.names;
   out.task_labels = tasks.labels;
   out.unknown_tasks = tasks.unknown;
-  out.task_begin.assign(to_size(tasks.count() + 1), 0);
-  for (Index i = 0; i < data.rows(); ++i) {
-    if (task[to_size(i)] == tasks.count()) continue;
-    out.order.push_back(i);
-    ++out.task_begin[to_size(task[to_size(i)] + 1)];
-  }
-  std::stable_sort(out.order.begin(), out.order.end(),
-                   [&](Index a, Index b) { return task[to_size(a)] < task[to_size(b)]; });
-  std::partial_sum(out.task_begin.begin(), out.task_begin.end(), out.task_begin.begin());
   for (const Index i : out.order)
     out.sign.push_back(tasks.sign[to_size(i * tasks.count() + task[to_size(i)])]);
-  out.weights = selected(normalised_weights(data), out.order);
-  if (std::ssize(out.order) < data.rows()) normalise(out.weights);
-  out.counts = selected(counts_of(data), out.order);
-  const bool unmoved = std::ssize(out.order) == data.rows() && std::ranges::is_sorted(out.order);
-  out.x = unmoved ? std::move(data.x) : data.x.select_rows(out.order);
   return out;
 }
 
@@ -116,6 +102,35 @@ MultiOutputData multi_output_data(Dataset data, bool multiclass, const std::vect
   return out;
 }
 
+MultiOutputData rows_by_task(Dataset data, std::span<const Index> task, Index tasks) {
+  MultiOutputData out;
+  out.task_begin.assign(to_size(tasks + 1), 0);
+  for (Index i = 0; i < data.rows(); ++i) {
+    if (task[to_size(i)] == tasks) continue;
+    out.order.push_back(i);
+    ++out.task_begin[to_size(task[to_size(i)] + 1)];
+  }
+  std::stable_sort(out.order.begin(), out.order.end(),
+                   [&](Index a, Index b) { return task[to_size(a)] < task[to_size(b)]; });
+  std::partial_sum(out.task_begin.begin(), out.task_begin.end(), out.task_begin.begin());
+  out.weights = selected(normalised_weights(data), out.order);
+  if (std::ssize(out.order) < data.rows()) normalise(out.weights);
+  out.counts = selected(counts_of(data), out.order);
+  const bool unmoved = std::ssize(out.order) == data.rows() && std::ranges::is_sorted(out.order);
+  out.x = unmoved ? std::move(data.x) : data.x.select_rows(out.order);
+  return out;
+}
+
+void weigh_tasks_equally(MultiOutputData& data) {
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const RowRange rows = data.rows_of(t);
+    const auto begin = data.weights.begin() + rows.begin, end = data.weights.begin() + rows.end;
+    const double sum = std::accumulate(begin, end, 0.0);
+    std::for_each(begin, end, [&](double& w) { w /= sum > 0 ? sum : 1; });
+  }
+  normalise(data.weights);
+}
+
 bool has_one_class_per_row(const Dataset& data) {
   const auto is_class = [&](std::int32_t id) {
     if (id < 0) return false;
@@ -134,10 +149,12 @@ MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> 
   out.weights = selected(data.weights, rows);
   normalise(out.weights);
   if (!data.counts.empty()) out.counts = selected(data.counts, rows);
-  const Index signs = data.multiclass() ? 0 : data.score_columns();
+  const Index signs = data.sign.empty() ? 0 : data.score_columns();
+  const Index values = data.value.empty() ? 0 : data.score_columns();
   for (const Index i : rows) {
     if (data.multiclass()) out.label.push_back(data.label[to_size(i)]);
     out.sign.insert(out.sign.end(), data.sign.begin() + i * signs, data.sign.begin() + (i + 1) * signs);
+    out.value.insert(out.value.end(), data.value.begin() + i * values, data.value.begin() + (i + 1) * values);
     if (data.own_rows()) out.order.push_back(data.order[to_size(i)]);
   }
   for (const Index border : data.task_begin) {
@@ -173,6 +190,7 @@ MultiOutputData one_against_rest(const Dataset& data, Index negatives, std::uint
 std::vector<std::int32_t> strata(const MultiOutputData& data) {
   if (data.multiclass()) return data.label;
   std::vector<std::int32_t> out(to_size(data.rows()), 0);
+  if (!data.own_rows() && data.has_numbers()) return out;
   if (!data.own_rows()) {
     // Rows with the same set of positive tasks; sets are numbered by first appearance.
     std::map<std::vector<std::int8_t>, std::int32_t> number;
@@ -186,7 +204,8 @@ std::vector<std::int32_t> strata(const MultiOutputData& data) {
   }
   for (Index t = 0; t < data.outputs(); ++t) {
     for (Index i = data.task_begin[to_size(t)]; i < data.task_begin[to_size(t + 1)]; ++i) {
-      out[to_size(i)] = static_cast<std::int32_t>(2 * t + (data.sign[to_size(i)] > 0 ? 1 : 0));
+      const bool positive = !data.has_numbers() && data.sign[to_size(i)] > 0;
+      out[to_size(i)] = static_cast<std::int32_t>(2 * t + (positive ? 1 : 0));
     }
   }
   return out;

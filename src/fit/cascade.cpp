@@ -41,10 +41,12 @@ FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
       .when("`fourier`", [&o] { return o.fourier.value_or(0) > 0; });
   table
       .add("negatives", o.negatives,
-           "Tasks made of classes: number of rows of each other class that a task learns from; 0: all rows")
+           "Yes/no tasks made of classes: number of rows of each other class that a task learns from; 0: all "
+           "rows")
       .at_least(0)
       .otherwise(0)
-      .when("a multitask `loss`", [&o, multitask] { return o.negatives.value_or(0) == 0 || multitask(); });
+      .when("a multitask `loss` of yes/no tasks",
+            [&o, multitask] { return o.negatives.value_or(0) == 0 || multitask(); });
   return table;
 }
 
@@ -52,7 +54,7 @@ FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
 class JointProblem {
  public:
   JointProblem(std::string_view method, const CommonFit& common, const JointRows& rows, JointLoss loss,
-               const Prepared& data)
+               bool equal_tasks, const Prepared& data)
       : loss_(loss), threads_(data.context.threads) {
     const Alone alone(threads_);
     const Dataset& train = *data.train;
@@ -64,10 +66,13 @@ class JointProblem {
     }
     train_ = training_data(train, *rows.negatives, data.context.seed);
     require_scores(method, train_.rows(), train_.score_columns(), kScoreArrays);
-    train_.exclusive = !is_multiclass(loss) && has_one_class_per_row(train) && train_.outputs() > 1;
+    train_.exclusive = !is_multiclass(loss) && !predicts_numbers(loss) && has_one_class_per_row(train) &&
+                       train_.outputs() > 1;
+    if (equal_tasks && !train_.own_rows())
+      throw OptionError::needing("task-weight", "tasks with rows of their own (`qid:`)");
+    if (equal_tasks) weigh_tasks_equally(train_);
     if (data.test) {
-      test_ =
-          multi_output_data(designed(**data.test), is_multiclass(loss), &train_.names, train_.task_labels);
+      test_ = test_data(**data.test);
       test_->exclusive = train_.exclusive;
     }
   }
@@ -99,9 +104,15 @@ class JointProblem {
     return out;
   }
   MultiOutputData training_data(const Dataset& train, Index negatives, std::uint64_t seed) const {
+    if (predicts_numbers(loss_)) return number_data(designed(train));
     if (negatives == 0) return multi_output_data(designed(train), is_multiclass(loss_));
     if (!train.task.empty()) throw OptionError::needing("negatives", "rows with one class each, not tasks");
     return one_against_rest(designed(train), negatives, seed);
+  }
+
+  MultiOutputData test_data(const Dataset& test) const {
+    if (predicts_numbers(loss_)) return number_data(designed(test), &train_.names);
+    return multi_output_data(designed(test), is_multiclass(loss_), &train_.names, train_.task_labels);
   }
 
   JointLoss loss_;
@@ -171,8 +182,8 @@ void choose_phi(const MultiOutputData& data, const Dataset& rows, const PhiGrid&
 
 /// Learns and calibrates the probabilities; hinge scores alone say nothing about how sure they are.
 Fitted solve_and_calibrate(const JointProblem& problem, const CommonFit& common, const JointRows& rows,
-                           const CascadeOptions& options, Prepared& data, FitReport&& report,
-                           const FitObserver& after_round) {
+                           const CascadeOptions& options, bool equal_tasks, Prepared& data,
+                           FitReport&& report, const FitObserver& after_round) {
   Fitted fitted = problem.solve(options, data.context, std::move(report), after_round);
   CascadeOptions rough = options;  // a few numbers are fitted to its scores
   rough.tolerance = std::max(rough.tolerance, kRoughTolerance);
@@ -180,7 +191,7 @@ Fitted solve_and_calibrate(const JointProblem& problem, const CommonFit& common,
     return scores_of_relearned(*data.train, split, fitted.model->output_names(), data.context,
                                [&](const Dataset& kept) {
                                  Prepared part{Rows(kept), std::nullopt, {}, data.context};
-                                 return JointProblem("cascade", common, rows, options.loss, part)
+                                 return JointProblem("cascade", common, rows, options.loss, equal_tasks, part)
                                      .solve(rough, part.context, FitReport(), {})
                                      .model;
                                });
@@ -195,15 +206,21 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
                          .phi = o.phi.value_or(std::vector<double>()),
                          .ridge = o.ridge.value_or(0),
                          .smoothing = *o.smoothing,
+                         .epsilon = o.epsilon.value_or(0),
                          .anneal = *o.anneal,
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance,
                          .max_iterations = *o.max_iterations};
-  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
+  const bool equal_tasks = *o.task_weight == "equal";
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, equal_tasks, data);
   FitReport report;
   if (!o.phi) {
     PhiGrid grid{.scales = *o.phi_scales, .choice = choice_from(*o.choose)};
     if (!o.ridge) grid.ridges = usual_ridges();
+    if (predicts_numbers(options.loss)) {
+      grid.judge = explained_share;
+      grid.numbers = true;
+    }
     std::ranges::sort(grid.scales, std::greater<>());
     choose_phi(problem.train(), *data.train, grid, *o.folds, "phi", data.context, options, report);
   }
@@ -212,7 +229,8 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
   o.mix = options.mix;
   o.phi = options.phi;
   o.ridge = options.ridge;
-  return solve_and_calibrate(problem, o.common, o.rows, options, data, std::move(report), after_round);
+  return solve_and_calibrate(problem, o.common, o.rows, options, equal_tasks, data, std::move(report),
+                             after_round);
 }
 
 OutputTree tree_over(const MultiOutputData& data, const std::string& tree, std::uint64_t seed) {
@@ -229,7 +247,7 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
                          .smoothing = *o.smoothing,
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance};
-  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, false, data);
   options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
   FitReport report;
   if (!o.lambda) {
@@ -239,7 +257,7 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
   }
   options.phi = {*o.lambda};
   report.end.lambda = *o.lambda;
-  return solve_and_calibrate(problem, o.common, o.rows, options, data, std::move(report), after_round);
+  return solve_and_calibrate(problem, o.common, o.rows, options, false, data, std::move(report), after_round);
 }
 
 template <class Options>
@@ -255,15 +273,19 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   });
 }
 
-/// Whether a table's `loss` is a multitask loss.
+/// Whether a table's `loss` is one of yes/no tasks.
 bool is_multitask(const std::optional<std::string>& loss, std::string_view otherwise) {
-  return std::string_view(loss ? *loss : otherwise).starts_with("multitask");
+  const JointLoss of = joint_loss_from(loss ? std::string_view(*loss) : otherwise);
+  return !is_multiclass(of) && !predicts_numbers(of);
 }
 
 constexpr const char* kLossHelp =
     "The task and its loss. multiclass: one class per row; multitask: yes/no tasks, given as one task per "
     "row, "
     "as lists of positive tasks, or made of classes, each against the rest";
+constexpr const char* kNumbersHelp =
+    "; -squared, -insensitive: numbers instead of yes/no answers, by the square of the difference or by how "
+    "far they are off beyond `epsilon`";
 constexpr const char* kChooseHelp =
     "least: the lowest error over the folds; one-standard-error: the fewest features whose error is within "
     "one standard error of it";
@@ -277,7 +299,19 @@ FieldTable fields(CascadeFit& o) {
   const CommonTraits traits{.class_weight = false, .checkpoint = true, .tolerance = "1e-6"};
   FieldTable table = common_fields(o.common, traits);
   table.section("The task");
-  table.add("loss", o.loss, kLossHelp).choices(joint_loss_names()).otherwise("multiclass-hinge");
+  table.add("loss", o.loss, std::string(kLossHelp) + kNumbersHelp)
+      .choices(cascade_loss_names())
+      .otherwise("multiclass-hinge");
+  table.add("epsilon", o.epsilon, "Differences of less than about this size do not count")
+      .at_least(0)
+      .otherwise(0.1)
+      .when("`loss` multitask-insensitive", [&o] { return o.loss.value_or("") == "multitask-insensitive"; });
+  table
+      .add("task-weight", o.task_weight,
+           "Tasks with rows of their own: each row counts the same, or each task does, however many rows it "
+           "has")
+      .choices({"rows", "equal"})
+      .otherwise("rows");
   table.section("Levels, and choosing their penalties");
   table
       .add("levels", o.levels,

@@ -3,9 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "data/to_size.hpp"
 #include "model/increments.hpp"
+#include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/multi_output_metrics.hpp"
 
@@ -40,6 +43,18 @@ double error_of(const MultiOutputData& data, const Grid<double>& scores) {
   return judges_classes(data) && !data.multiclass() ? 1 - accuracy(data, scores) : pair_error(data, scores);
 }
 
+/// The error over all rows of all tasks, and that of each task.
+void add_value_errors(const MultiOutputData& data, const Grid<double>& scores, std::optional<double>& error,
+                      Round& round) {
+  const ValueMetrics metrics = value_metrics(data, scores);
+  error = metrics.root_mean_square;
+  round.mean_absolute = metrics.mean_absolute;
+  if (data.outputs() == 1) return;
+  nlohmann::json& of_task = round.output_errors.emplace(nlohmann::json::array());
+  for (const double own : task_errors(data, scores))
+    of_task.push_back(std::isnan(own) ? nlohmann::json() : nlohmann::json(own));
+}
+
 void warn_of_levels(const Cascade& cascade, double tolerance, FitReport& report) {
   std::size_t missed = 0, worst = 0;
   const auto gap_of = [&](std::size_t l) {
@@ -65,6 +80,44 @@ const std::vector<std::string>& joint_loss_names() {
   return names;
 }
 
+const std::vector<std::string>& cascade_loss_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = joint_loss_names();
+    all.insert(all.end(), {"multitask-squared", "multitask-insensitive"});
+    return all;
+  }();
+  return names;
+}
+
+MultiOutputData number_data(Dataset data, const std::vector<std::string>* known) {
+  Target like;
+  if (known != nullptr) like.names = *known;
+  const Target target = target_of(data, TargetKind::numbers, known != nullptr ? &like : nullptr);
+  const Index rows = data.rows(), outputs = target.outputs();
+  const auto number = [&](Index i, Index c) { return target.values[to_size(c * rows + i)]; };
+  const bool own_rows = !target.tasks.names.empty();
+  std::vector<Index> task(to_size(rows), 0);
+  for (Index i = 0; i < rows; ++i) {
+    while (own_rows && task[to_size(i)] < outputs && std::isnan(number(i, task[to_size(i)])))
+      ++task[to_size(i)];
+  }
+  MultiOutputData out;
+  if (own_rows) {
+    out = rows_by_task(std::move(data), task, outputs);
+    for (const Index i : out.order) out.value.push_back(number(i, task[to_size(i)]));
+  } else {
+    out.weights = normalised_weights(data);
+    out.counts = data.weight.empty() ? std::vector<double>(to_size(rows), 1.0) : data.weight;
+    for (Index i = 0; i < rows; ++i) {
+      for (Index c = 0; c < outputs; ++c) out.value.push_back(number(i, c));
+    }
+    out.x = std::move(data.x);
+  }
+  out.names = target.names;
+  out.unknown_tasks = target.tasks.unknown;
+  return out;
+}
+
 Index levels_of(const std::optional<Index>& levels, const std::optional<std::vector<double>>& phi,
                 const std::optional<std::vector<double>>& mix) {
   if (levels) return *levels;
@@ -88,18 +141,21 @@ void add_level_fields(FieldTable& table, std::optional<double>& ridge,
 }
 
 OutputKind output_kind(JointLoss loss) {
+  if (predicts_numbers(loss)) return OutputKind::value;
   return is_multiclass(loss) ? OutputKind::classes : OutputKind::tasks;
 }
 
 void add_train_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round) {
+  if (data.has_numbers()) return add_value_errors(data, scores, round.train_error, round);
   round.train_error = error_of(data, scores);
   if (judges_classes(data)) round.coverage = coverage(scores, classes_of_rows(data), data.error_weights());
   if (!data.multiclass()) round.train_task_accuracy = task_accuracy(data, scores);
 }
 
 void add_test_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round) {
-  round.test_error = error_of(data, scores);
   if (!data.unknown_tasks.empty()) round.unknown_tasks = data.unknown_tasks;
+  if (data.has_numbers()) return add_value_errors(data, scores, round.test_error, round);
+  round.test_error = error_of(data, scores);
   if (judges_classes(data)) round.coverage = coverage(scores, classes_of_rows(data), data.error_weights());
   if (!data.multiclass()) round.test_task_accuracy = task_accuracy(data, scores);
 }
@@ -146,6 +202,7 @@ void report_levels(const Cascade& cascade, const MultiOutputData& train, const M
     add_train_errors(train, cascade_scores(cascade, train, levels, context.threads), round);
     if (test != nullptr)
       add_test_errors(*test, cascade_scores(cascade, *test, levels, context.threads), round);
+    if (train.has_numbers()) round.test_task_accuracy.reset();  // of no row of a known task
     report.rounds.push_back(std::move(round));
     if (!observed(after_round, report.rounds.back())) break;
   }

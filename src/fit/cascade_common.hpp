@@ -7,8 +7,12 @@
 
 namespace sharelearn {
 
-/// The names of the joint losses, as choices of a field.
+/// The names of the joint losses of classes and of yes/no tasks, as choices of a field.
 const std::vector<std::string>& joint_loss_names();
+/// The same, and those of numbers.
+const std::vector<std::string>& cascade_loss_names();
+/// Rows with numbers: one or a list per row, or tasks with rows of their own. `known` names the outputs.
+MultiOutputData number_data(Dataset data, const std::vector<std::string>* known = nullptr);
 /// Number of levels implied by `phi` and `mix` if `levels` is unset; 5 if neither is set.
 Index levels_of(const std::optional<Index>& levels, const std::optional<std::vector<double>>& phi,
                 const std::optional<std::vector<double>>& mix);
@@ -17,11 +21,12 @@ inline constexpr double kMostLevels = 1000;
 void add_level_fields(FieldTable& table, std::optional<double>& ridge,
                       std::optional<std::vector<double>>& mix);
 
-/// Classes for a multiclass loss, tasks for a multitask loss.
+/// Classes for a multiclass loss, tasks or numbers for a multitask loss.
 OutputKind output_kind(JointLoss loss);
 
-/// Sets train_error, and the coverage of classes or the task accuracy of tasks; tasks made of classes have
-/// both, and their train_error is that of the class of the highest score.
+/// Sets train_error, and with numbers those of every task, else the coverage of classes or the task accuracy
+/// of tasks; tasks made of classes have both, and their train_error is that of the class of the highest
+/// score.
 void add_train_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round);
 /// The same for test rows, and the tasks among them that were not learned.
 void add_test_errors(const MultiOutputData& data, const Grid<double>& scores, Round& round);

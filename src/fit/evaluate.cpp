@@ -104,6 +104,25 @@ void add_tasks(const Evaluation& evaluation, nlohmann::json& json) {
   if (!evaluation.unknown.empty()) json["unknown_tasks"] = evaluation.unknown;
 }
 
+void add_values(const Evaluation& evaluation, nlohmann::json& json) {
+  json["root_mean_square_error"] = evaluation.values->root_mean_square;
+  json["mean_absolute_error"] = evaluation.values->mean_absolute;
+  json["explained_variance"] = or_null(evaluation.explained.all);
+  if (evaluation.output_errors.empty()) return;
+  json["outputs"] = evaluation.names;
+  double sum = 0, known = 0;
+  for (std::size_t c = 0; c < evaluation.names.size(); ++c) {
+    const double error = evaluation.output_errors[c];
+    json["output_errors"].push_back(or_null(error));
+    json["output_explained_variance"].push_back(or_null(evaluation.explained.of_output[c]));
+    if (std::isnan(error)) continue;
+    sum += error;
+    known += 1;
+  }
+  json["mean_output_error"] = or_null(known > 0 ? sum / known : std::nan(""));
+  if (!evaluation.unknown.empty()) json["unknown_tasks"] = evaluation.unknown;
+}
+
 void add_early(const EarlyCosts& early, nlohmann::json& json) {
   json["mean_features"] = early.mean_features;
   json["p99_features"] = early.p99_features;
@@ -206,6 +225,8 @@ Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads
       known.names = model.output_names();
       const Target target = target_of(data, TargetKind::numbers, &known);
       result.values = value_metrics(scores, target.values, data.weight);
+      result.explained = explained_shares(scores, target.values, data.weight);
+      if (target.outputs() > 1) result.output_errors = root_mean_squares(scores, target.values, data.weight);
       result.unknown = target.tasks.unknown;
       break;
     }
@@ -220,10 +241,7 @@ nlohmann::json to_json(const Evaluation& evaluation) {
   if (evaluation.classes) add_classes(evaluation, json);
   if (evaluation.tasks) add_tasks(evaluation, json);
   if (evaluation.early) add_early(*evaluation.early, json);
-  if (evaluation.values) {
-    json["root_mean_square_error"] = evaluation.values->root_mean_square;
-    json["mean_absolute_error"] = evaluation.values->mean_absolute;
-  }
+  if (evaluation.values) add_values(evaluation, json);
   return json;
 }
 

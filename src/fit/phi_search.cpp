@@ -40,6 +40,11 @@ double standard_error_of(double share, double rows) {
   return std::sqrt(std::max(inside * (1 - inside), 0.25 / rows) / rows);
 }
 
+/// Of 1 - a mean of squares of normal errors.
+double standard_error_of_squares(double measure, double rows) {
+  return std::max(1 - measure, 0.0) * std::sqrt(2 / rows);
+}
+
 /// A row of weight 3 counts as three rows.
 double rows_in(const MultiOutputData& data) {
   if (data.counts.empty()) return static_cast<double>(data.rows());
@@ -100,7 +105,7 @@ class PairJudge : public PhiJudge {
   /// With three folds or more that of the paired differences.
   double standard_error(const std::vector<double>& from, const std::vector<double>& to) const override {
     const std::size_t n = from.size();
-    if (n < 3) return standard_error_of(mean_of_first(to, n), rows_of_first(n));
+    if (n < 3) return error_of(mean_of_first(to, n), rows_of_first(n));
     const double gain = mean_of_first(to, n) - mean_of_first(from, n);
     double squares = 0;
     for (std::size_t p = 0; p < n; ++p) squares += std::pow(to[p] - from[p] - gain, 2);
@@ -123,6 +128,11 @@ class PairJudge : public PhiJudge {
   }
   double ridge_of(const PhiPoint& point) const { return strong_ > 0 ? strong_ * point.ridge : fixed_ridge_; }
 
+  /// What chance makes of a measure on so many rows.
+  double error_of(double measure, double rows) const {
+    return grid_.numbers ? standard_error_of_squares(measure, rows) : standard_error_of(measure, rows);
+  }
+
   double rows_of_first(std::size_t pairs) const {
     double rows = 0;
     for (std::size_t p = 0; p < pairs; ++p) rows += rows_in(pairs_[p].held_out);
@@ -138,7 +148,7 @@ class PairJudge : public PhiJudge {
     for (const auto& other : path) {
       if (other.size() >= n) highest = std::max(highest, mean_of_first(other, n));
     }
-    return mean_of_first(measures, n) < highest - kHopeless * standard_error_of(highest, rows_of_first(n));
+    return mean_of_first(measures, n) < highest - kHopeless * error_of(highest, rows_of_first(n));
   }
 
   std::vector<double> measure_on(std::size_t pair, std::span<const PhiPoint> path,
@@ -161,7 +171,7 @@ class PairJudge : public PhiJudge {
       const double of_point[kMeasures] = {measure, size.features, size.weights};
       std::ranges::copy(of_point, out.begin() + static_cast<std::ptrdiff_t>(kMeasures * a));
       highest = std::max(highest, measure);
-      const double error = standard_error_of(highest, rows_in(rows.held_out));
+      const double error = error_of(highest, rows_in(rows.held_out));
       fallen = measure < highest - error ? fallen + 1 : 0;
     }
     return out;
@@ -182,7 +192,7 @@ class PairJudge : public PhiJudge {
   double deviation(const std::vector<double>& measures) const {
     const std::size_t n = measures.size();
     const double mean = mean_of_first(measures, n);
-    if (n < 2) return standard_error_of(mean, rows_of_first(n));
+    if (n < 2) return error_of(mean, rows_of_first(n));
     double squares = 0;
     for (const double measure : measures) squares += (measure - mean) * (measure - mean);
     return std::sqrt(squares / static_cast<double>(n * (n - 1)));

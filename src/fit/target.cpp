@@ -112,6 +112,7 @@ void add_task_numbers(const Dataset& data, const Target* known, Target& target) 
     target.values[static_cast<std::size_t>(at - target.names.begin()) * rows + i] =
         number_from(label, data, i);
   }
+  target.tasks.names = target.names;
   target.tasks.unknown.assign(unknown.begin(), unknown.end());
 }
 
@@ -174,7 +175,7 @@ void require_classes_by_default(const Dataset& data, std::string_view loss) {
                                   "them is a class");
   }
   throw OptionError("loss", fmt::format("{} {} if each of them is a class; shareboost and gradboost predict "
-                                        "numbers",
+                                        "numbers, and so does cascade with `loss` multitask-squared",
                                         what, loss));
 }
 

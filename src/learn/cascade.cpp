@@ -73,8 +73,41 @@ std::optional<std::size_t> stored_step(const Context& context, std::size_t steps
   return std::nullopt;
 }
 
-double loss_of_zero(const MultiOutputData& data, const Loss& loss, Context& context) {
-  return evaluate(loss, Grid<double>(data.rows(), data.score_columns()), nullptr, context.threads);
+/// Weighted mean of each task's numbers, minus the offset if there is one.
+std::vector<double> task_means(const MultiOutputData& data, const Grid<double>* offset) {
+  std::vector<double> means(to_size(data.outputs()), 0.0);
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const RowRange rows = data.rows_of(t);
+    double sum = 0, weight = 0;
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double known = offset != nullptr ? (*offset)(i, data.own_rows() ? 0 : t) : 0;
+      sum += data.weights[to_size(i)] * (data.value_of(i, t) - known);
+      weight += data.weights[to_size(i)];
+    }
+    if (weight > 0) means[to_size(t)] = sum / weight;
+  }
+  return means;
+}
+
+/// Of a model that knows nothing: zero scores, or with a bias the mean of each task's numbers.
+double loss_of_empty(const MultiOutputData& data, const Loss& loss, const CascadeOptions& options,
+                     Context& context) {
+  Grid<double> scores(data.rows(), data.score_columns());
+  if (data.has_numbers() && options.bias) {
+    const std::vector<double> means = task_means(data, nullptr);
+    for (Index t = 0; t < data.outputs(); ++t) {
+      double* of_task = scores.column(data.own_rows() ? 0 : t);
+      std::fill(of_task + data.rows_of(t).begin, of_task + data.rows_of(t).end, means[to_size(t)]);
+    }
+  }
+  return evaluate(loss, scores, nullptr, context.threads);
+}
+
+/// Where a level starts: at zero, with numbers at the means that the offset lacks.
+CompositePoint start_of(const MultiOutputData& data, const Design& design, const Grid<double>& offset) {
+  CompositePoint point = zero_point(design);
+  if (data.has_numbers() && design.has_bias()) point.bias = task_means(data, &offset);
+  return point;
 }
 
 /// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely. From `near`, the
@@ -83,17 +116,18 @@ FistaReport solve_level(const MultiOutputData& data, const Design& design, const
                         const Grid<double>& offset, const CompositePoint* near, CascadeLevel& level,
                         Context& context) {
   const LevelPenalty penalty = penalty_of(options, level);
-  level.increment = near != nullptr ? *near : zero_point(design);
+  level.increment = near != nullptr ? *near : start_of(data, design, offset);
   FistaReport report;
   const auto steps = smoothing_steps(options);
   const std::optional<std::size_t> stored = stored_step(context, steps.size());
   for (std::size_t s = stored.value_or(near != nullptr ? steps.size() - 1 : 0); s < steps.size(); ++s) {
     const CheckpointStep step(context.checkpoint, step_name(s));
-    const auto loss = make_loss(data, options.loss, steps[s]);
+    const auto loss = make_loss(data, options.loss, steps[s], options.epsilon);
     const bool last = s + 1 == steps.size();
-    const FistaOptions solver{.tolerance = last ? options.tolerance : 1e-2,
-                              .max_iterations = last ? options.max_iterations : 200,
-                              .least_objective = options.tolerance_from * loss_of_zero(data, *loss, context)};
+    const FistaOptions solver{
+        .tolerance = last ? options.tolerance : 1e-2,
+        .max_iterations = last ? options.max_iterations : 200,
+        .least_objective = options.tolerance_from * loss_of_empty(data, *loss, options, context)};
     const CompositeProblem problem{design, *loss, *penalty.penalty, penalty.strength, &offset};
     Index before = report.iterations;
     if (!stored && near == nullptr && !is_hinge(options.loss) && options.penalty == nullptr &&
@@ -256,7 +290,7 @@ namespace {
 EmptyPoint empty_point_of(const MultiOutputData& data, const CascadeOptions& options, double mix,
                           Context& context) {
   const Design design = make_design(data, options.bias, context.threads);
-  const auto loss = make_loss(data, options.loss, options.smoothing);
+  const auto loss = make_loss(data, options.loss, options.smoothing, options.epsilon);
   return empty_point({design, *loss, *norm_of(options, mix), 1.0, nullptr}, context);
 }
 

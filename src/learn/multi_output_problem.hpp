@@ -10,7 +10,9 @@
 
 namespace sharelearn {
 
-std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing);
+/// `smoothing`: of the hinges; `epsilon`: of the insensitive loss.
+std::unique_ptr<Loss> make_loss(const MultiOutputData& data, JointLoss loss, double smoothing,
+                                double epsilon = 0.1);
 Design make_design(const MultiOutputData& data, bool bias, ThreadPool& threads);
 
 }  // namespace sharelearn

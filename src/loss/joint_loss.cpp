@@ -10,8 +10,9 @@
 namespace sharelearn {
 namespace {
 
-constexpr std::array<std::string_view, 4> kLossNames{"multiclass-hinge", "multiclass-logistic",
-                                                     "multitask-hinge", "multitask-logistic"};
+constexpr std::array<std::string_view, 6> kLossNames{"multiclass-hinge",  "multiclass-logistic",
+                                                     "multitask-hinge",   "multitask-logistic",
+                                                     "multitask-squared", "multitask-insensitive"};
 
 }  // namespace
 
@@ -27,6 +28,10 @@ std::string_view name_of(JointLoss loss) {
 
 bool is_multiclass(JointLoss loss) {
   return loss == JointLoss::multiclass_hinge || loss == JointLoss::multiclass_logistic;
+}
+
+bool predicts_numbers(JointLoss loss) {
+  return loss == JointLoss::multitask_squared || loss == JointLoss::multitask_insensitive;
 }
 
 }  // namespace sharelearn

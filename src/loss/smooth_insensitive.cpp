@@ -49,26 +49,31 @@ double softplus_of(double t) {
 SmoothInsensitive::SmoothInsensitive(std::vector<double> target, std::vector<double> weights, double epsilon)
     : target_(std::move(target)), weights_(std::move(weights)), epsilon_(epsilon) {
   if (!(epsilon_ >= 0)) throw InputError(fmt::format("epsilon must not be negative, it is {}", epsilon_));
-  if (target_.size() != weights_.size()) {
+  if (weights_.empty() || target_.empty() || target_.size() % weights_.size() != 0) {
     throw InputError(fmt::format("{} targets, but {} weights", target_.size(), weights_.size()));
   }
+  outputs_ = static_cast<Index>(target_.size() / weights_.size());
 }
 
 double SmoothInsensitive::block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const {
   double sum = 0;
-  for_rows(rows, scores.column(0), target_.data(), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
-    const double w = weights_[static_cast<std::size_t>(i)];
-    sum += w * (t.above[at] + t.below[at]);
-    if (residual != nullptr) residual->column(0)[i] = w * (t.q_above[at] - t.q_below[at]);
-  });
+  for (Index c = 0; c < outputs_; ++c) {
+    for_rows(rows, scores.column(c), target(c), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
+      const double w = weights_[static_cast<std::size_t>(i)];
+      sum += w * (t.above[at] + t.below[at]);
+      if (residual != nullptr) residual->column(c)[i] = w * (t.q_above[at] - t.q_below[at]);
+    });
+  }
   return sum;
 }
 
 void SmoothInsensitive::curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const {
-  for_rows(rows, scores.column(0), target_.data(), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
-    out.column(0)[i] = weights_[static_cast<std::size_t>(i)] *
-                       (t.q_above[at] * (1 - t.q_above[at]) + t.q_below[at] * (1 - t.q_below[at]));
-  });
+  for (Index c = 0; c < outputs_; ++c) {
+    for_rows(rows, scores.column(c), target(c), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
+      out.column(c)[i] = weights_[static_cast<std::size_t>(i)] *
+                         (t.q_above[at] * (1 - t.q_above[at]) + t.q_below[at] * (1 - t.q_below[at]));
+    });
+  }
 }
 
 /// The residual of a saturated row is w up to the rounding of u / w.
@@ -82,33 +87,36 @@ double SmoothInsensitive::conjugate(RowRange rows, const Grid<double>& dual, dou
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double e = std::exp(-epsilon_);
   double sum = 0;
-  for (Index i = rows.begin; i < rows.end; ++i) {
-    const double w = weights_[static_cast<std::size_t>(i)];
-    const double u = scale * dual.column(0)[i];
-    if (w == 0 && u == 0) continue;
-    const double v = u / w;
-    if (!(std::abs(v) <= kOutside)) return infinity;
-    if (std::abs(v) >= kSaturated) {
-      sum += w * (v * target_[static_cast<std::size_t>(i)] + epsilon_);
-      continue;
+  for (Index c = 0; c < outputs_; ++c) {
+    for (Index i = rows.begin; i < rows.end; ++i) {
+      const double w = weights_[static_cast<std::size_t>(i)], y = target(c)[i];
+      const double u = scale * dual.column(c)[i];
+      if (w == 0 && u == 0) continue;
+      const double v = u / w;
+      if (!(std::abs(v) <= kOutside)) return infinity;
+      if (std::abs(v) >= kSaturated) {
+        sum += w * (v * y + epsilon_);
+        continue;
+      }
+      const double half = v * (1 + e * e) / 2;
+      const double root = std::sqrt(half * half + e * e * (1 - v) * (1 + v));
+      const double z = half >= 0 ? (half + root) / (e * (1 - v)) : e * (1 + v) / (root - half);
+      const double t = std::log(z);
+      sum += w * (v * (t + y) - softplus_of(t - epsilon_) - softplus_of(-t - epsilon_));
     }
-    const double half = v * (1 + e * e) / 2;
-    const double root = std::sqrt(half * half + e * e * (1 - v) * (1 + v));
-    const double z = half >= 0 ? (half + root) / (e * (1 - v)) : e * (1 + v) / (root - half);
-    const double t = std::log(z);
-    sum += w * (v * (t + target_[static_cast<std::size_t>(i)]) - softplus_of(t - epsilon_) -
-                softplus_of(-t - epsilon_));
   }
   return sum;
 }
 
 void SmoothInsensitive::split_residual(RowRange rows, const Grid<double>& scores, Grid<double>& rising,
                                        Grid<double>& falling) const {
-  for_rows(rows, scores.column(0), target_.data(), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
-    const double w = weights_[static_cast<std::size_t>(i)];
-    rising.column(0)[i] = w * t.q_above[at];
-    falling.column(0)[i] = w * t.q_below[at];
-  });
+  for (Index c = 0; c < outputs_; ++c) {
+    for_rows(rows, scores.column(c), target(c), epsilon_, [&](Index i, const Terms& t, std::size_t at) {
+      const double w = weights_[static_cast<std::size_t>(i)];
+      rising.column(c)[i] = w * t.q_above[at];
+      falling.column(c)[i] = w * t.q_below[at];
+    });
+  }
 }
 
 }  // namespace sharelearn

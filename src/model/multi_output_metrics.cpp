@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/to_size.hpp"
+#include "run/serial_sum.hpp"
 #include "sharelearn/model/metrics.hpp"
 
 namespace sharelearn {
@@ -95,6 +96,119 @@ double task_accuracy(const MultiOutputData& data, const Grid<double>& scores) {
     ++tasks;
   }
   return tasks > 0 ? sum / tasks : 1.0;
+}
+
+namespace {
+
+struct NumberSums {
+  double weight = 0, magnitudes = 0, squares = 0;  ///< of the errors
+  double around = 0;                               ///< squares around the task's mean
+};
+
+NumberSums sums_of_task(const MultiOutputData& data, Index task, const Grid<double>& scores,
+                        const std::vector<double>& weights) {
+  const RowRange rows = data.rows_of(task);
+  NumberSums sums;
+  double mean = 0;
+  for (Index i = rows.begin; i < rows.end; ++i) {
+    const double weight = weights[to_size(i)],
+                 off = scores(i, data.own_rows() ? 0 : task) - data.value_of(i, task);
+    sums.weight += weight;
+    sums.magnitudes += weight * std::abs(off);
+    sums.squares += weight * off * off;
+    mean += weight * data.value_of(i, task);
+  }
+  if (sums.weight > 0) mean /= sums.weight;
+  for (Index i = rows.begin; i < rows.end; ++i)
+    sums.around += weights[to_size(i)] * std::pow(data.value_of(i, task) - mean, 2);
+  return sums;
+}
+
+}  // namespace
+
+ValueMetrics value_metrics(const MultiOutputData& data, const Grid<double>& scores) {
+  NumberSums total;
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const NumberSums sums = sums_of_task(data, t, scores, data.error_weights());
+    total.weight += sums.weight;
+    total.magnitudes += sums.magnitudes;
+    total.squares += sums.squares;
+  }
+  if (total.weight == 0) return {};
+  return {std::sqrt(total.squares / total.weight), total.magnitudes / total.weight};
+}
+
+std::vector<double> task_errors(const MultiOutputData& data, const Grid<double>& scores) {
+  std::vector<double> errors;
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const NumberSums sums = sums_of_task(data, t, scores, data.error_weights());
+    errors.push_back(std::sqrt(sums.squares / sums.weight));
+  }
+  return errors;
+}
+
+double explained_share(const MultiOutputData& data, const Grid<double>& scores) {
+  double weight = 0, squares = 0, variance = 0;
+  for (Index t = 0; t < data.outputs(); ++t) {
+    const NumberSums sums = sums_of_task(data, t, scores, data.weights);
+    const auto rows = static_cast<double>(data.rows_of(t).size());
+    weight += sums.weight;
+    squares += sums.squares;
+    if (rows > 1) variance += sums.around * rows / (rows - 1);  // the mean of few rows is close to them
+  }
+  if (variance > 0) return 1 - squares / variance;
+  return weight > 0 ? -squares / weight : 0;
+}
+
+namespace {
+
+double weight_of(std::span<const double> weights, Index row) {
+  return weights.empty() ? 1.0 : weights[to_size(row)];
+}
+
+}  // namespace
+
+std::vector<double> root_mean_squares(const Grid<double>& scores, std::span<const double> truth,
+                                      std::span<const double> weights) {
+  std::vector<double> errors;
+  const auto rows = static_cast<std::size_t>(scores.rows());
+  Grid<double> one(scores.rows(), 1);
+  for (Index c = 0; c < scores.cols(); ++c) {
+    std::ranges::copy(scores.column_span(c), one.column(0));
+    const auto of_output = truth.subspan(static_cast<std::size_t>(c) * rows, rows);
+    const bool known = std::ranges::any_of(of_output, [](double y) { return !std::isnan(y); });
+    errors.push_back(known ? value_metrics(one, of_output, weights).root_mean_square : std::nan(""));
+  }
+  return errors;
+}
+
+ExplainedShares explained_shares(const Grid<double>& scores, std::span<const double> truth,
+                                 std::span<const double> weights) {
+  ExplainedShares shares;
+  const Index rows = scores.rows();
+  const auto sum_where_known = [&](Index c, const auto& term) {
+    double sum = 0;
+    serial_sum(rows, {&sum, 1}, [&](RowRange block, std::span<double> to) {
+      for (Index i = block.begin; i < block.end; ++i) {
+        const double y = truth[static_cast<std::size_t>(c * rows + i)];
+        if (!std::isnan(y)) to[0] += weight_of(weights, i) * term(i, y);
+      }
+    });
+    return sum;
+  };
+  double left = 0, squares = 0;
+  for (Index c = 0; c < scores.cols(); ++c) {
+    const double weight = sum_where_known(c, [](Index, double) { return 1.0; });
+    const double mean = sum_where_known(c, [](Index, double y) { return y; }) / weight;
+    const double around = sum_where_known(c, [&](Index, double y) { return (y - mean) * (y - mean); });
+    const double off =
+        sum_where_known(c, [&](Index i, double y) { return (scores(i, c) - y) * (scores(i, c) - y); });
+    shares.of_output.push_back(around > 0 ? 1 - off / around : std::nan(""));
+    left += off;
+    squares += around;
+  }
+  shares.all = squares > 0 ? 1 - left / squares : std::nan("");
+  return shares;
 }
 
 }  // namespace sharelearn

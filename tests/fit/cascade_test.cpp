@@ -6,6 +6,8 @@
 
 #include "fit/joint_rows.hpp"
 #include "model/increments.hpp"
+#include "sharelearn/fit/evaluate.hpp"
+#include "sharelearn/fit/structural.hpp"
 #include "sharelearn/learn/cascade.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -75,6 +77,82 @@ TEST(fit_cascade, tasks_made_of_classes_report_and_predict_the_class_of_the_high
     EXPECT_NEAR(*fitted.report.rounds.back().train_task_accuracy,
                 1 - wrong_signs / static_cast<double>(60 * scores.cols()), 1e-12);
   }
+}
+
+/// Tasks a and b with numbers; task a has three rows of four.
+Dataset number_rows(Index rows, Index columns, std::uint64_t seed) {
+  Dataset data = task_rows(rows, columns, seed);
+  Random random(seed + 1);
+  const DenseMatrix x = data.x.to_dense();
+  data.label = {};
+  for (Index i = 0; i < rows; ++i) {
+    data.task.id[static_cast<std::size_t>(i)] = i % 4 == 3 ? 1 : 0;
+    data.label.id.push_back(static_cast<std::int32_t>(i));
+    data.label.names.push_back(std::to_string(50 + 3 * x(i, 0) + x(i, 1 + i % 4 / 3) + random.normal()));
+  }
+  return data;
+}
+
+TEST(fit_cascade, one_level_of_numbers_is_gradboost_with_the_same_penalty) {
+  ThreadPool threads(1);
+  const Dataset train = number_rows(80, 5, 4);
+  for (const double mix : {0.0, 0.4, 1.0}) {
+    const Fitted cascade =
+        fit({train}, CascadeFit{.loss = "multitask-squared", .phi = {{0.3}}, .mix = {{mix}}}, {threads});
+    GradBoostFit options;
+    options.loss = "squared";
+    options.penalty = "sparse-group";
+    options.mix = mix;
+    options.lambda = 0.3;
+    const Fitted boosted = fit({train}, options, {threads});
+    EXPECT_NEAR(*cascade.report.end.objective, *boosted.report.end.objective,
+                2e-6 * *boosted.report.end.objective);
+    EXPECT_NEAR(*cascade.report.end.train_error, *boosted.report.end.train_error, 1e-3);
+  }
+}
+
+TEST(fit_cascade, numbers_are_chosen_judged_and_predicted_task_by_task) {
+  ThreadPool threads(1);
+  const Dataset train = number_rows(80, 5, 4), test = number_rows(60, 5, 5);
+  for (const char* loss : {"multitask-squared", "multitask-insensitive"}) {
+    for (const char* weight : {"rows", "equal"}) {
+      const Fitted fitted =
+          fit({train, &test}, CascadeFit{.loss = loss, .levels = 2, .task_weight = weight, .folds = 3},
+              {threads});
+      ASSERT_EQ(fitted.model->outputs_are(), OutputKind::value);
+      EXPECT_EQ(fitted.model->output_names(), (std::vector<std::string>{"a", "b"}));
+      const Evaluation evaluation = evaluate(*fitted.model, test, threads);
+      const Grid<double> scores = fitted.model->scores(test, threads);
+      double squares[2] = {}, rows[2] = {};
+      for (Index i = 0; i < test.rows(); ++i) {
+        const Index t = test.task.id[static_cast<std::size_t>(i)];
+        squares[t] += std::pow(scores(i, t) - std::stod(test.label.names[static_cast<std::size_t>(i)]), 2);
+        rows[t] += 1;
+      }
+      EXPECT_NEAR(*fitted.report.end.test_error, std::sqrt((squares[0] + squares[1]) / 60), 1e-9);
+      EXPECT_NEAR(evaluation.values->root_mean_square, std::sqrt((squares[0] + squares[1]) / 60), 1e-9);
+      for (std::size_t t = 0; t < 2; ++t) {
+        EXPECT_NEAR(evaluation.output_errors[t], std::sqrt(squares[t] / rows[t]), 1e-9);
+        EXPECT_NEAR((*fitted.report.end.output_errors)[t].get<double>(), std::sqrt(squares[t] / rows[t]),
+                    1e-9);
+      }
+      EXPECT_GT(evaluation.explained.all, 0.8);
+    }
+  }
+}
+
+TEST(fit_cascade, options_of_numbers_need_numbers_and_tasks) {
+  ThreadPool threads(1);
+  const Dataset classes = class_rows(30, 4, 1);
+  const auto refused = [&](const Dataset& rows, const CascadeFit& options) {
+    EXPECT_THROW(fit({rows}, options, {threads}), InputError);
+  };
+  refused(classes, {.loss = "multitask-squared", .phi = {{0.1}}});
+  refused(classes, {.loss = "multitask-logistic", .phi = {{0.1}}, .task_weight = "equal"});
+  const Dataset numbers = number_rows(30, 4, 1);
+  refused(numbers, {.loss = "multitask-squared", .phi = {{0.1}}, .epsilon = 0.1});
+  refused(numbers, {.loss = "multitask-insensitive", .phi = {{0.1}}, .epsilon = -0.1});
+  refused(numbers, {.loss = "multitask-squared", .phi = {{0.1}}, .rows = {.negatives = 2}});
 }
 
 TEST(fit_cascade, a_row_of_weight_3_is_three_rows) {

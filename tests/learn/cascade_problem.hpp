@@ -89,6 +89,24 @@ inline MultiOutputData random_tasks(const Sizes& sizes, bool own_rows, std::uint
   return data;
 }
 
+/// Like random_tasks(), with numbers far from zero; task c lies around 20 (c + 1).
+inline MultiOutputData random_numbers(const Sizes& sizes, bool own_rows, std::uint64_t seed) {
+  MultiOutputData data = random_tasks(sizes, own_rows, seed);
+  const DenseMatrix x = data.x.to_dense();
+  Random random(seed + 100);
+  for (std::size_t at = 0; at < data.sign.size(); ++at) {
+    const auto i = static_cast<Index>(own_rows ? at : at / static_cast<std::size_t>(sizes.outputs));
+    Index task = static_cast<Index>(at) % sizes.outputs;
+    while (own_rows && data.rows_of(task).begin > i) task = (task + sizes.outputs - 1) % sizes.outputs;
+    while (own_rows && data.rows_of(task).end <= i) ++task;
+    data.value.push_back(20.0 * static_cast<double>(task + 1) + 2.0 * x(i, 0) +
+                         static_cast<double>(task) * x(i, (task + 1) % sizes.columns) +
+                         0.3 * random.normal());
+  }
+  data.sign.clear();
+  return data;
+}
+
 /// The problem of a level, written out with Eigen and solved by plain proximal gradient steps of fixed
 /// length. With per-task rows, a row has only the score of its task.
 class SlowLevel {
@@ -121,9 +139,10 @@ class SlowLevel {
     const Index columns = x_.cols(), k = offset.cols();
     Eigen::MatrixXd w = Eigen::MatrixXd::Zero(columns, k), derivative;
     Eigen::RowVectorXd b = Eigen::RowVectorXd::Zero(k);
-    const double bend = loss_ == JointLoss::multiclass_hinge  ? static_cast<double>(k) / mu_
-                        : loss_ == JointLoss::multitask_hinge ? 1 / mu_
-                                                              : 0.5;
+    const double bend = loss_ == JointLoss::multiclass_hinge    ? static_cast<double>(k) / mu_
+                        : loss_ == JointLoss::multitask_hinge   ? 1 / mu_
+                        : loss_ == JointLoss::multitask_squared ? 1
+                                                                : 0.5;
     const double largest =
         (x_.squaredNorm() + static_cast<double>(x_.rows())) / static_cast<double>(x_.rows());
     const double step = 1 / (bend * largest + 2 * ridge);
@@ -178,6 +197,18 @@ class SlowLevel {
     }
     if (loss_ == JointLoss::multiclass_hinge) return multiclass_hinge(i, s, derivative);
     double total = 0;
+    for (Index c = 0; c < k && predicts_numbers(loss_); ++c) {
+      if (data_.own_rows() && (i < data_.rows_of(c).begin || i >= data_.rows_of(c).end)) continue;
+      const double off = s(i, c) - data_.value_of(i, c);
+      if (loss_ == JointLoss::multitask_squared) {
+        total += off * off / 2;
+        derivative(i, c) = off;
+      } else {  // mu is epsilon
+        total += std::log1p(std::exp(off - mu_)) + std::log1p(std::exp(-off - mu_));
+        derivative(i, c) = 1 / (1 + std::exp(mu_ - off)) - 1 / (1 + std::exp(mu_ + off));
+      }
+    }
+    if (predicts_numbers(loss_)) return total;
     for (Index c = 0; c < k; ++c) {
       const double y = sign(i, c), margin = 1 - y * s(i, c);
       if (y == 0) continue;

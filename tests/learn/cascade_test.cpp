@@ -13,6 +13,7 @@ namespace sharelearn {
 namespace {
 
 using testing::random_classes;
+using testing::random_numbers;
 using testing::random_tasks;
 using testing::Sizes;
 using testing::SlowLevel;
@@ -31,7 +32,8 @@ void expect_every_level_optimal(const MultiOutputData& data, CascadeOptions opti
   ThreadPool threads(1);
   Context context{threads};
   const Cascade cascade = fit_cascade(data, options, context);
-  const SlowLevel slow(data, options.loss, options.smoothing);
+  const bool insensitive = options.loss == JointLoss::multitask_insensitive;
+  const SlowLevel slow(data, options.loss, insensitive ? options.epsilon : options.smoothing);
   Eigen::MatrixXd offset = Eigen::MatrixXd::Zero(data.rows(), data.outputs());
   for (const CascadeLevel& level : cascade.levels) {
     const double best = slow.minimum(offset, level.phi, level.mix, options.bias, 6000, options.ridge);
@@ -102,6 +104,60 @@ TEST(cascade, tasks_with_per_task_rows_reach_the_independent_optimum) {
   CascadeOptions options = three_levels(JointLoss::multitask_hinge);
   options.phi = {0.05, 0.03, 0.01};
   expect_every_level_optimal(random_tasks({.rows = 75}, true, 5), options);
+}
+
+TEST(cascade, levels_of_numbers_reach_the_independent_optimum) {
+  for (const JointLoss loss : {JointLoss::multitask_squared, JointLoss::multitask_insensitive}) {
+    for (const bool own_rows : {false, true}) {
+      for (const double ridge : {0.0, 0.05}) {
+        CascadeOptions options = three_levels(loss);
+        options.phi = {0.3, 0.1, 0.02};
+        options.ridge = ridge;
+        options.epsilon = 0.4;
+        expect_every_level_optimal(random_numbers({.rows = 75}, own_rows, 6), options);
+      }
+    }
+  }
+}
+
+TEST(cascade, a_number_added_to_all_targets_of_a_task_is_added_to_its_bias) {
+  ThreadPool threads(1);
+  Context context{threads};
+  CascadeOptions options = three_levels(JointLoss::multitask_squared);
+  options.tolerance_from = 0.1;
+  MultiOutputData data = random_numbers({.rows = 75}, true, 7);
+  const Cascade near = fit_cascade(data, options, context);
+  for (double& value : data.value) value += 1000;
+  const Cascade far = fit_cascade(data, options, context);
+  for (std::size_t l = 0; l < near.levels.size(); ++l) {
+    const CascadeLevel &a = near.levels[l], &b = far.levels[l];
+    EXPECT_NEAR(a.report.objective, b.report.objective, 1e-6 * a.report.objective);
+    for (std::size_t c = 0; l == 0 && c < 3; ++c)
+      EXPECT_NEAR(a.increment.bias[c] + 1000, b.increment.bias[c], 1e-2);
+  }
+}
+
+TEST(cascade, tasks_that_count_the_same_do_not_depend_on_copies_of_their_rows) {
+  ThreadPool threads(1);
+  Context context{threads};
+  CascadeOptions options = three_levels(JointLoss::multitask_squared);
+  MultiOutputData data = random_numbers({.rows = 60}, true, 8);
+  weigh_tasks_equally(data);
+  const Cascade once = fit_cascade(data, options, context);
+  std::vector<Index> rows;  // those of the first task three times
+  for (Index copy = 0; copy < 3; ++copy)
+    for (Index i = 0; i < data.rows_of(0).end; ++i) rows.push_back(i);
+  for (Index i = data.rows_of(0).end; i < data.rows(); ++i) rows.push_back(i);
+  MultiOutputData more = select_rows(data, rows);
+  more.task_begin = {0};
+  for (Index t = 0; t < data.outputs(); ++t)
+    more.task_begin.push_back(more.task_begin.back() + data.rows_of(t).size() * (t == 0 ? 3 : 1));
+  more.weights.assign(rows.size(), 1 / static_cast<double>(rows.size()));
+  weigh_tasks_equally(more);
+  const Cascade copied = fit_cascade(more, options, context);
+  for (std::size_t l = 0; l < once.levels.size(); ++l)
+    EXPECT_NEAR(once.levels[l].report.objective, copied.levels[l].report.objective,
+                1e-6 * once.levels[l].report.objective);
 }
 
 TEST(cascade, levels_with_a_ridge_reach_the_independent_optimum) {

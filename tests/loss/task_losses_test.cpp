@@ -47,6 +47,9 @@ std::vector<std::unique_ptr<Loss>> losses(Random& random) {
   for (double& y : target) y = random.uniform(-4, 4);
   for (const double epsilon : {0.0, 0.3, 2.0}) {
     all.push_back(std::make_unique<SmoothInsensitive>(target, random_weights(random), epsilon));
+    std::vector<double> twice = target;
+    for (const double y : target) twice.push_back(1 - 2 * y);
+    all.push_back(std::make_unique<SmoothInsensitive>(twice, random_weights(random), epsilon));
   }
   return all;
 }

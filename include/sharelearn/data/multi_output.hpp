@@ -1,4 +1,5 @@
-// Data with the labels of k outputs that are learned jointly, in one of three forms.
+// Data with the labels of k outputs that are learned jointly, in one of three forms. Tasks have
+// signs or numbers.
 //
 //   classes            one label per row
 //   tasks, shared rows one sign per task and row (comma lists, or 1-vs-rest from classes)
@@ -20,6 +21,7 @@ struct MultiOutputData {
   std::vector<double> weights;                  ///< of the rows, sum 1
   std::vector<std::int32_t> label;              ///< classes: of each row
   std::vector<std::int8_t> sign;                ///< tasks: rows x k, own rows: rows
+  std::vector<double> value;                    ///< tasks of numbers: as many as signs, in their place
   std::vector<Index> task_begin;                ///< own rows: k + 1 borders
   std::vector<Index> order;                     ///< own rows: number of each row in the data set
   TaskLabels task_labels = {};                  ///< own rows: which label is positive
@@ -30,6 +32,17 @@ struct MultiOutputData {
   Index rows() const { return x.rows(); }
   Index outputs() const { return static_cast<Index>(names.size()); }
   bool multiclass() const { return !label.empty(); }
+  bool has_numbers() const { return !value.empty(); }
+  /// The number of a row for a task; with own rows the task is that of the row.
+  double value_of(Index row, Index task) const {
+    return value[static_cast<std::size_t>(own_rows() ? row : row * outputs() + task)];
+  }
+  /// Rows of a task.
+  RowRange rows_of(Index task) const {
+    if (!own_rows()) return {0, rows()};
+    const auto t = static_cast<std::size_t>(task);
+    return {task_begin[t], task_begin[t + 1]};
+  }
   /// Weights of the rows in errors: as read, so that errors are rounded once, like those of `evaluate`.
   const std::vector<double>& error_weights() const { return counts.empty() ? weights : counts; }
   bool own_rows() const { return !task_begin.empty(); }
@@ -43,6 +56,13 @@ struct MultiOutputData {
 MultiOutputData multi_output_data(Dataset data, bool multiclass,
                                   const std::vector<std::string>* known = nullptr,
                                   const TaskLabels& labels = {});
+
+/// The rows sorted by task, for tasks with own rows; rows whose task is `tasks` are left out. Without names
+/// and labels.
+MultiOutputData rows_by_task(Dataset data, std::span<const Index> task, Index tasks);
+
+/// Changes the weights of the rows: those of each task with own rows have the same sum.
+void weigh_tasks_equally(MultiOutputData& data);
 
 /// The given rows (ascending), with the same outputs.
 MultiOutputData select_rows(const MultiOutputData& data, std::span<const Index> rows);

@@ -22,6 +22,8 @@ struct CascadeFit {
   std::optional<Index> levels = {};
   std::optional<std::vector<double>> phi = {}, mix = {};  ///< one value per level
   std::optional<double> ridge = {};
+  std::optional<double> epsilon = {};           ///< of the insensitive loss
+  std::optional<std::string> task_weight = {};  ///< rows or equal
   std::optional<double> smoothing = {};
   std::optional<bool> anneal = {};
   std::optional<Index> max_iterations = {};

@@ -8,6 +8,7 @@
 
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/model.hpp"
+#include "sharelearn/model/multi_output_metrics.hpp"
 
 namespace sharelearn {
 
@@ -33,6 +34,8 @@ struct Evaluation {
   std::vector<ClassQuality> quality;  ///< per class; areas of probabilities where the model has them
   std::optional<TaskMetrics> tasks;
   std::optional<ValueMetrics> values;
+  std::vector<double> output_errors;  ///< values of several outputs: root mean square error of each
+  ExplainedShares explained;          ///< of values
   std::optional<EarlyCosts> early;
 };
 

@@ -43,6 +43,7 @@ struct PhiGrid {
   /// Measure of the held-out scores; more is better.
   double (*judge)(const MultiOutputData&, const Grid<double>&) = accuracy;
   ChoiceOfPoint choice = ChoiceOfPoint::least;
+  bool numbers = false;  ///< the measure is 1 - a mean of squares; otherwise it is a share of rows
 };
 /// The ridges that are tried where the ridge is to be chosen, too.
 std::vector<double> usual_ridges();

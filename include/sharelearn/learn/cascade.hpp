@@ -35,6 +35,7 @@ struct CascadeOptions {
   std::vector<double> phi = {};  ///< one value per level, or one for all
   double ridge = 0;              ///< weight of the sum of squared weights of each increment
   double smoothing = 0.5;        ///< mu of the hinge losses
+  double epsilon = 0.1;          ///< of the insensitive loss
   bool anneal = true;            ///< reach a small mu through larger ones, each started from the last
   bool bias = true;              ///< an unpenalised bias per output
   double tolerance = 1e-6;       ///< duality gap of a level relative to its objective

@@ -1,6 +1,8 @@
 // Smooth epsilon-insensitive regression ([DuchiSinger09], section 6; Dekel et al.):
 //
 //   ln(1 + exp(s - y - epsilon)) + ln(1 + exp(y - s - epsilon))
+//
+// summed over the targets of a row.
 #pragma once
 
 #include <vector>
@@ -11,11 +13,11 @@ namespace sharelearn {
 
 class SmoothInsensitive : public Loss {
  public:
-  /// weights sum to 1; epsilon >= 0.
+  /// `target` has one or several numbers per weight, by columns; weights sum to 1; epsilon >= 0.
   SmoothInsensitive(std::vector<double> target, std::vector<double> weights, double epsilon);
   std::string_view name() const override { return "regression"; }
-  Index rows() const override { return static_cast<Index>(target_.size()); }
-  Index outputs() const override { return 1; }
+  Index rows() const override { return static_cast<Index>(weights_.size()); }
+  Index outputs() const override { return outputs_; }
   double block(RowRange rows, const Grid<double>& scores, Grid<double>* residual) const override;
   void curvature(RowRange rows, const Grid<double>& scores, Grid<double>& out) const override;
   /// Two logistic terms of 1/4 each.
@@ -27,8 +29,11 @@ class SmoothInsensitive : public Loss {
   std::span<const double> weights() const override { return weights_; }
 
  private:
+  const double* target(Index output) const { return target_.data() + output * rows(); }
+
   std::vector<double> target_;
   std::vector<double> weights_;
+  Index outputs_ = 1;
   double epsilon_;
 };
 

@@ -1,9 +1,11 @@
 // Errors of the scores of jointly learned outputs.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sharelearn/data/multi_output.hpp"
+#include "sharelearn/model/metrics.hpp"
 
 namespace sharelearn {
 
@@ -22,5 +24,26 @@ double pair_error(const MultiOutputData& data, const Grid<double>& scores);
 double mean_area(const MultiOutputData& data, const Grid<double>& scores);
 /// Accuracy of each task; 1 if it has no rows.
 std::vector<double> task_accuracies(const MultiOutputData& data, const Grid<double>& scores);
+
+/// Root mean square error of each output; NaN if it has no number.
+std::vector<double> root_mean_squares(const Grid<double>& scores, std::span<const double> truth,
+                                      std::span<const double> weights = {});
+
+/// Explained share of the variance: 1 - squares of the errors / squares around the mean of each output. NaN
+/// where the numbers of an output are all equal.
+struct ExplainedShares {
+  double all = 0;                 ///< of the sums over the outputs
+  std::vector<double> of_output;  ///< of each
+};
+ExplainedShares explained_shares(const Grid<double>& scores, std::span<const double> truth,
+                                 std::span<const double> weights = {});
+
+/// Of tasks with numbers, over all of their rows.
+ValueMetrics value_metrics(const MultiOutputData& data, const Grid<double>& scores);
+/// Root mean square error of each task; NaN if it has no rows.
+std::vector<double> task_errors(const MultiOutputData& data, const Grid<double>& scores);
+/// Explained share of the variance of the numbers around the mean of each task, over all tasks, weighted as
+/// the loss weights rows; if nothing varies, minus the mean squared error.
+double explained_share(const MultiOutputData& data, const Grid<double>& scores);
 
 }  // namespace sharelearn
