@@ -827,7 +827,7 @@ class GradBoostClassifier(PathClassifier):
         neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -923,7 +923,7 @@ class GradBoostClassifier(PathClassifier):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -942,7 +942,7 @@ class GradBoostClassifier(PathClassifier):
         groups: Sequence[Sequence[str | int]] | None = None,
         whole_pieces: bool = False,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,
@@ -1074,7 +1074,7 @@ class GradBoostRegressor(PathRegressor):
         regression.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -1170,7 +1170,7 @@ class GradBoostRegressor(PathRegressor):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -1189,7 +1189,7 @@ class GradBoostRegressor(PathRegressor):
         whole_pieces: bool = False,
         epsilon: float = 0.1,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,
@@ -1321,7 +1321,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -1420,7 +1420,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
     """
 
     _method = "adaboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
 
     def __init__(
         self,
@@ -1439,7 +1439,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         groups: Sequence[Sequence[str | int]] | None = None,
         whole_pieces: bool = False,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,

@@ -9,6 +9,7 @@
 #include "fit/common.hpp"
 #include "fit/path_evaluator.hpp"
 #include "fit/stage_choice.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
@@ -24,8 +25,11 @@ struct Run {
       const Context& context)
       : classes(classes_of(rows, names)),
         scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)) {
-    pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool, context.seed,
-                     context.threads);
+    {
+      const Alone alone(context.threads);  // every rank has the whole pool
+      pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool,
+                       context.seed, context.threads);
+    }
     ShareBoostOptions options{.features = std::min(*o.features, pool->candidates()),
                               .bias = *o.common.bias,
                               .penalty = {.ridge = *o.ridge}};

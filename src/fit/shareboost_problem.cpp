@@ -7,6 +7,7 @@
 
 #include "data/row_copies.hpp"
 #include "fit/feature_groups.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn {
@@ -106,6 +107,7 @@ ShareBoostProblem::ShareBoostProblem(const ShareBoostFit& o, Rows part, const Ta
   }
   target = target_of(*rows, known.kind, &known);
   scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads, rows->weight);
+  const Alone alone(context.threads);  // every rank has the whole pool
   pool = make_pool({{rows->x, scaling}, target.classes.of_row, target.classes.count(), rows->weight}, o.pool,
                    context.seed, context.threads);
   loss = loss_for(o, target, weights_for(o, *rows, target));

@@ -94,7 +94,7 @@ Solved solve(const StructuralFit& o, const StructuralProblem& problem, const std
   solved.path = solutions(
       o, problem, *data.train, solved.grid, context,
       [&](const StructuralResult& so_far, const Grid<double>& scores) {
-        solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight));
+        solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight, context.threads));
         if (!observed_rounds) add(stages.next(so_far, solved.train_errors.back()));
         context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                  fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),

@@ -82,7 +82,7 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
            "(l2sq: half the curvature of the loss), downwards; cross-validation extends it as long as the "
            "last one is best")
       .between(1, kLongestPath)
-      .otherwise(50)
+      .otherwise(100)
       .when("no `lambda`", path);
   table.add("path-min", o.path_min, "The last lambda of the path, as a fraction of lambda_max")
       .above_up_to(0, 1)

@@ -6,6 +6,7 @@
 
 #include "data/to_size.hpp"
 #include "fit/common.hpp"
+#include "run/ranks.hpp"
 #include "run/usage.hpp"
 #include "solve/active_set.hpp"
 #include "solve/design_problem.hpp"
@@ -80,6 +81,7 @@ std::string_view text_of(StructuralStop stop) {
 void for_scores_of_stages(const StructuralResult& path, const Dataset& data, const Scaling& scaling,
                           Index outputs, ThreadPool& threads,
                           const std::function<void(const Grid<double>& scores)>& visit) {
+  const Alone alone(threads);
   Index columns = 0;
   for (const FeaturePtr& feature : path.features) columns += feature->width();
   Grid<float> design(data.rows(), columns);
@@ -164,7 +166,7 @@ Round BoostingRounds::next(Index number, const ActiveSetSolver& solver, double s
   }
   round.features_used = std::ssize(used);
   round.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-  round.train_error = errors_of(target_, solver.scores(), data_.train->weight).error;
+  round.train_error = errors_of(target_, solver.scores(), data_.train->weight, data_.context.threads).error;
   if (data_.test) {
     round.test_error = errors_of(*test_target_, test_scores(solver), (*data_.test)->weight).error;
   }
