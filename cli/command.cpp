@@ -3,12 +3,15 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <map>
 
 #include "help.hpp"
+#include "ranks.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/memory.hpp"
 
 namespace sharelearn::cli {
@@ -49,7 +52,12 @@ class TerminalMonitor : public Monitor {
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
   }
-  bool cancelled() const override { return signal_seen.load(std::memory_order_relaxed) != 0; }
+  /// All ranks stop together.
+  bool cancelled() const override {
+    const bool here = signal_seen.load(std::memory_order_relaxed) != 0;
+    const char own = here ? 1 : 0;
+    return ranks().ranks() == 1 ? here : std::ranges::max(gather_all(std::span(&own, 1), ranks())) != 0;
+  }
 
  private:
   /// "  about 40 s left", by the pace so far, once a stretch of work has taken some seconds.

@@ -24,6 +24,8 @@ class Command {
   virtual std::string_view name() const = 0;
   virtual std::string_view summary() const = 0;
   virtual void declare(CLI::App& app) = 0;
+  /// Whether several ranks can do its work together.
+  virtual bool runs_on_ranks() const { return false; }
   /// The exit code. Throws InputError (2) or any other exception (1).
   virtual int run() = 0;
 };

@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "help.hpp"
 #include "model/table_names.hpp"
+#include "ranks.hpp"
 
 namespace sharelearn::cli {
 namespace {
@@ -31,6 +32,7 @@ class EvaluateCommand : public Command {
         ->group("Model");
     input_.declare(app, "Labelled data; - is standard input");
   }
+  bool runs_on_ranks() const override { return true; }
   int run() override;
 
  private:
@@ -123,6 +125,8 @@ int EvaluateCommand::run() {
   input_.check_output({"--report", report_});
   const ModelPtr model = input_.load();
   ThreadPool threads(input_.reading.threads);
+  share_rows(threads);
+  refuse_standard_input(input_.data);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, {.labels = true}, threads);
   const nlohmann::json report = to_json(evaluate(*model, data, threads, early_));
   if (report_ != "-") print(report);

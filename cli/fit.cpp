@@ -9,6 +9,7 @@
 #include "fit_files.hpp"
 #include "help.hpp"
 #include "option_fields.hpp"
+#include "ranks.hpp"
 #include "sharelearn/fit/plot.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
@@ -81,7 +82,10 @@ Fitted LibraryMethod::learn(const Dataset& train_rows, const std::optional<Datas
 }
 
 int LibraryMethod::run() {
-  if (online && online->chosen()) return online->run(*this, table);
+  if (online && online->chosen()) {
+    refuse_ranks("online learning takes one row after the other,");
+    return online->run(*this, table);
+  }
   if (data.read.fold_column.empty()) {
     table.check();
   } else {
@@ -91,12 +95,14 @@ int LibraryMethod::run() {
   check_files(files.inputs(), checkpoint);
   read_files(table, files);
   ThreadPool threads(data.threads);
+  share_rows(threads);
+  for (const std::string& path : {train, test}) refuse_standard_input(path);
   const FitRows rows = read_rows(table, threads);
   const auto monitor = terminal_monitor(quiet);
   if (!checkpoint.empty() && std::filesystem::exists(checkpoint))
     say(fmt::format("continuing from {}", checkpoint));
   const nlohmann::json json = write(learn(rows.train, rows.test, threads, *monitor));
-  if (!checkpoint.empty() && !monitor->cancelled()) std::filesystem::remove(checkpoint);
+  if (!checkpoint.empty() && !monitor->cancelled() && is_first_rank()) std::filesystem::remove(checkpoint);
   if (!shows_tables(quiet, model, report)) return 0;
   print_rounds(json);
   print_choices(json);
@@ -116,10 +122,12 @@ class FitCommand : public Command {
     }
     sharing_->declare(*app.add_subcommand(std::string(sharing_->name()), std::string(sharing_->summary())));
   }
+  bool runs_on_ranks() const override { return true; }
   int run() override {
     for (const auto& method : library_) {
       if (method->app->parsed()) return method->run();
     }
+    refuse_ranks("online learning takes one row after the other,");
     return sharing_->run();
   }
 
@@ -159,8 +167,10 @@ FitRows FitFiles::read_rows(const FieldTable& table, ThreadPool& threads) const 
 }
 
 nlohmann::json FitFiles::write(const Fitted& fitted) const {
-  if (!model.empty()) save_model(*fitted.model, model);
   nlohmann::json json = to_json(fitted.report);
+  add_ranks(fitted.report.rows, json);
+  if (!is_first_rank()) return json;
+  if (!model.empty()) save_model(*fitted.model, model);
   write_report(report, json);
   if (!plot.empty()) write_file(plot, to_svg(plot_of(fitted.report, name_of_data(train))));
   for (const std::string& warning : fitted.report.warnings) say(with_flags(warning));

@@ -191,6 +191,8 @@ std::optional<Dataset> SharingCommand::learn(OnlineSharing& online, ThreadPool& 
     online.check_test(*test, threads);
   }
   SharingStream stream(online, stream_, monitor);
+  const bool reads_twice = !rows && std::filesystem::is_regular_file(train_);
+  if (reads_twice && online.model().sets.kind() == Hypotheses::hierarchy) stream.expect_classes(train_);
   if (rows) {
     stream.run_rows(*rows, threads);
   } else {

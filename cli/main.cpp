@@ -18,6 +18,7 @@
 #include "help.hpp"
 #include "option_fields.hpp"
 #include "parse_errors.hpp"
+#include "ranks.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/instructions.hpp"
 #include "sharelearn/run/memory.hpp"
@@ -81,29 +82,36 @@ int run(int argc, char** argv) {
   sharelearn::cli::use_plain_help(app);
   check_values(app);
   try {
+    sharelearn::cli::join_ranks();
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return sharelearn::cli::report_parse_error(app, error, argc, argv);
   } catch (const sharelearn::OptionError& error) {
     sharelearn::cli::say(sharelearn::cli::with_flags(error.what()));
     return 2;
+  } catch (const sharelearn::Failure& error) {
+    sharelearn::cli::say(error.what());
+    return 1;
   }
   try {
     if (const char* name = std::getenv("SHARELEARN_INSTRUCTIONS")) sharelearn::limit_instructions(name);
     for (std::size_t c = 0; c < commands.size(); ++c) {
-      if (parsers[c]->parsed()) return commands[c]->run();
+      if (!parsers[c]->parsed()) continue;
+      if (!commands[c]->runs_on_ranks())
+        sharelearn::cli::refuse_ranks(fmt::format("`{}` runs", commands[c]->name()));
+      return commands[c]->run();
     }
   } catch (const sharelearn::InputError& error) {
-    sharelearn::cli::say(sharelearn::cli::with_flags(error.what()));
+    sharelearn::cli::end_with(sharelearn::cli::with_flags(error.what()), 2);
     return 2;
   } catch (const std::bad_alloc&) {
-    sharelearn::cli::say("out of memory");
+    sharelearn::cli::end_with("out of memory", 1);
     return 1;
   } catch (const std::length_error&) {  // more than any machine has
-    sharelearn::cli::say("out of memory");
+    sharelearn::cli::end_with("out of memory", 1);
     return 1;
   } catch (const std::exception& error) {
-    sharelearn::cli::say(sharelearn::cli::with_flags(error.what()));
+    sharelearn::cli::end_with(sharelearn::cli::with_flags(error.what()), 1);
     return 1;
   }
   return 1;
@@ -111,7 +119,7 @@ int run(int argc, char** argv) {
 
 /// The JSON library allocates in a destructor, where an exception ends the program.
 [[noreturn]] void end_starved() {
-  sharelearn::cli::say("out of memory");
+  sharelearn::cli::end_with("out of memory", 1);
   std::_Exit(1);
 }
 
@@ -122,7 +130,9 @@ int main(int argc, char** argv) {
   sharelearn::cli::take_signals();
   std::set_terminate(end_starved);
   try {
-    return sharelearn::cli::code_after_signals(after_output(run(argc, argv)));
+    const int code = sharelearn::cli::code_after_signals(after_output(run(argc, argv)));
+    sharelearn::cli::leave_ranks();
+    return code;
   } catch (...) {  // only the words of another error can fail here
     sharelearn::cli::say("out of memory");
     return 1;

@@ -12,7 +12,9 @@
 #include "data/line_rows.hpp"
 #include "data/row_stream.hpp"
 #include "help.hpp"
+#include "ranks.hpp"
 #include "sharelearn/data/write.hpp"
+#include "sharelearn/fit/evaluate.hpp"
 #include "sharelearn/model/metrics.hpp"
 #include "sharelearn/model/sharing_model.hpp"
 #include "sharelearn/run/atomic_file.hpp"
@@ -49,6 +51,7 @@ class PredictCommand : public Command {
         ->group(group);
     input_.declare(app, "Data to predict, with or without labels; - is standard input");
   }
+  bool runs_on_ranks() const override { return true; }
   int run() override;
 
  private:
@@ -138,7 +141,8 @@ void PredictCommand::check(const Model& model) const {
 
 /// One line per row.
 std::string PredictCommand::answers(const Model& model, const Dataset& data, ThreadPool& threads) const {
-  Grid<double> scores = early_ ? model.early_scores(data, threads).scores : model.scores(data, threads);
+  Grid<double> scores =
+      early_ ? model.early_scores(data, threads).scores : scores_by_ranks(model, data, threads);
   if (proba_) scores = model.proba(std::move(scores));
   Predictions predictions;
   if (!scores_ && !proba_ && top_ == 0) predictions = model.predict(scores);
@@ -177,11 +181,17 @@ int PredictCommand::run() {
   input_.check_output({"-o", output_});
   const ModelPtr model = input_.load();
   check(*model);
-  if (follow_) return follow(*model);
+  if (follow_) {
+    refuse_ranks("`--follow` answers rows as they come,");
+    return follow(*model);
+  }
   ThreadPool threads(input_.reading.threads);
+  share_rows(threads);
+  refuse_standard_input(input_.data);
   const Dataset data = read_for_model(*model, input_.data, input_.reading, {}, threads);
   const std::string head = scores_ || proba_ ? joined(model->output_names()) + "\n" : "";
-  write_file(output_, head + answers(*model, data, threads));
+  const std::string text = head + answers(*model, data, threads);
+  if (is_first_rank()) write_file(output_, text);
   return 0;
 }
 

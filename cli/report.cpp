@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fit_files.hpp"
+#include "ranks.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/json_text.hpp"
 
@@ -52,6 +53,7 @@ bool is_shown(std::size_t round, std::size_t count) {
 }  // namespace
 
 void write_report(const std::string& path, const nlohmann::json& report) {
+  if (!is_first_rank()) return;
   if (!path.empty()) write_file(path, json_text(report, 1) + "\n");
 }
 

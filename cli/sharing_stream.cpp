@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <set>
 
 #include "sharelearn/run/error.hpp"
 
@@ -22,6 +23,15 @@ SharingStream::SharingStream(OnlineSharing& online, const StreamOptions& options
       lines_before_(online.position()),
       examples_before_(online.model().examples),
       saved_examples_(examples_before_) {}
+
+void SharingStream::expect_classes(const std::string& path) {
+  LineSource source(path, monitor_);
+  std::set<std::string> labels;
+  for (std::string_view line; source.next(line);) {
+    if (std::string label = online_.label_of(line); !label.empty()) labels.insert(std::move(label));
+  }
+  online_.expect_classes({labels.begin(), labels.end()});
+}
 
 void SharingStream::run_lines(LineSource& source) {
   const Index done = options_.skip ? lines_before_ : 0;

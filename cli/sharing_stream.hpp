@@ -24,6 +24,8 @@ class SharingStream {
   /// Once `monitor` is cancelled a run ends as at the end of its input.
   SharingStream(OnlineSharing& online, const StreamOptions& options, const Monitor& monitor);
 
+  /// Tells the learner of all classes in a file of svmlight lines.
+  void expect_classes(const std::string& path);
   /// svmlight lines.
   void run_lines(LineSource& source);
   /// Rows of a data set.

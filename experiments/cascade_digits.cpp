@@ -51,7 +51,10 @@ DigitSplit split_of(const Dataset& digits, Index dimensions, std::uint64_t seed,
 void one_set(Run& run, Table& table, const std::string& name, const Dataset& digits, Index dimensions,
              const std::vector<std::string>& paper) {
   const int splits = run.settings().quick ? 3 : 10;
-  const auto methods = cascade_and_baselines(JointLoss::multitask_hinge, 3);
+  auto methods = cascade_and_baselines(JointLoss::multitask_hinge, 3);
+  methods.push_back(methods.back());  // as the paper's must have been: its figures are those of a stopped fit
+  methods.back().name = "NoReg, 30 iterations";
+  methods.back().options.max_iterations = 30;
   PhiGrid grid;
   grid.scales = {0.4, 0.2, 0.1, 0.05, 0.025, 0.0125, 0.006, 0.003, 0.0015};
   grid.tolerance = 1e-3;
@@ -76,12 +79,12 @@ void one_set(Run& run, Table& table, const std::string& name, const Dataset& dig
 void cascade_digits(Run& run) {
   Table table({"set", "method", "error %, ours", "paper"});
   one_set(run, table, "USPS", run.read("usps/train.csv.gz", {}), 87,
-          {"6.8 ± 0.2", "-", "8.8 ± 0.5", "9.5 ± 0.2"});
+          {"6.8 ± 0.2", "-", "8.8 ± 0.5", "9.5 ± 0.2", "9.5 ± 0.2"});
   one_set(
       run, table, "MNIST",
       run.read("mnist/train-images-idx3-ubyte.gz",
                {.label_column = "", .task_column = "", .labels_file = "mnist/train-labels-idx1-ubyte.gz"}),
-      64, {"13.4 ± 0.5", "-", "16 ± 0.8", "17 ± 0.5"});
+      64, {"13.4 ± 0.5", "-", "16 ± 0.8", "17 ± 0.5", "17 ± 0.5"});
   run.say(
       "Table 1: error rates on digits, mean and deviation over random splits (1,000 train, 500 validation, "
       "500 test). "

@@ -19,6 +19,7 @@ void structural_mnist_experiment(Run& run);
 void structural_race_experiment(Run& run);
 void sharing_synthetic_experiment(Run& run);
 void sharing_table_experiment(Run& run);
+void sharing_streams(Run& run);
 void cascade_synthetic(Run& run);
 void cascade_digits(Run& run);
 void cascade_fewshot(Run& run);
@@ -57,6 +58,7 @@ std::span<const Experiment> all_experiments() {
       Experiment{"sharing-table",
                  "002 Table 1: online mistakes on YaleB, Isolet, Letter and two streams of text",
                  sharing_table_experiment},
+      Experiment{"sharing-streams", "streams of text and numbers: mistakes and speed", sharing_streams},
       Experiment{"cascade-synthetic", "003 Fig. 1: 100 tasks in a hierarchy, batch and online",
                  cascade_synthetic},
       Experiment{"cascade-fewshot", "5 to 40 examples per class: the cascade against its special cases",

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "generate/generate.hpp"
+#include "sharelearn/run/random.hpp"
 
 namespace sharelearn::reproduce {
 
@@ -16,6 +17,23 @@ SharingData sharing_data(const Dataset& data, const std::vector<Index>& order) {
   for (const std::int32_t id : chosen.label.id)
     result.label.push_back(chosen.label.names[static_cast<std::size_t>(id)]);
   return result;
+}
+
+std::vector<Index> shuffled(Index rows, std::uint64_t seed) {
+  std::vector<Index> order(static_cast<std::size_t>(rows));
+  for (Index i = 0; i < rows; ++i) order[static_cast<std::size_t>(i)] = i;
+  Random(seed, 5).shuffle(order);
+  return order;
+}
+
+Dataset single_labels(const Dataset& data) {
+  std::vector<Index> keep;
+  for (Index i = 0; i < data.rows(); ++i) {
+    const std::int32_t id = data.label.id[static_cast<std::size_t>(i)];
+    if (id >= 0 && data.label.names[static_cast<std::size_t>(id)].find(',') == std::string::npos)
+      keep.push_back(i);
+  }
+  return select_rows(data, keep);
 }
 
 SharingData sharing_synthetic(int which, Index rows, std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// Shared by the two experiments of [Fink06]: a stream in memory and one run over it.
+// Shared by the experiments of [Fink06]: a stream in memory and one run over it.
 #pragma once
 
 #include <string>
@@ -19,6 +19,10 @@ struct SharingData {
 
 /// Examples of a data set, in the given order (empty: as they are).
 SharingData sharing_data(const Dataset& data, const std::vector<Index>& order = {});
+/// A random order of so many rows.
+std::vector<Index> shuffled(Index rows, std::uint64_t seed);
+/// The rows with one label each, in their order.
+Dataset single_labels(const Dataset& data);
 /// The synthetic sets of sections 2 and 3: `which` is 1, 2 or 3.
 SharingData sharing_synthetic(int which, Index rows, std::uint64_t seed);
 

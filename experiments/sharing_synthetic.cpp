@@ -43,22 +43,21 @@ Competitor::Vector minus_first_example(const SharingData& data, const std::strin
 Competitor competitor_for(int which, Hypotheses kind, const SharingData& data) {
   Competitor u;
   if (kind == Hypotheses::single) {
-    if (which != 2) u.common = quad(0, 0.5);
+    if (which != 2) u.common = {{quad(0, 0.5)}};
     return u;
   }
   // Set 3: the smallest weight that gives class 15 a margin of 1 too.
   const double weight = which == 3 ? 0.75 : 0.5;
-  if (which != 2 && kind == Hypotheses::hybrid) u.common = quad(0, weight);
+  if (which != 2 && kind == Hypotheses::hybrid) u.common = {{quad(0, weight)}};
   for (int c = 0; c < 16; ++c) {
     const std::string name = std::to_string(c);
-    if (which == 2) u.own[name] = quad(c, 0.5);
-    if (which != 2 && kind == Hypotheses::multi && !(which == 3 && c == 15)) u.own[name] = bits_of(c, weight);
+    if (which == 2) u.own[name] = {{quad(c, 0.5)}};
+    if (which != 2 && kind == Hypotheses::multi && !(which == 3 && c == 15))
+      u.own[name] = {{bits_of(c, weight)}};
   }
   if (which == 3) {
-    u.own["15"] = quad(15, 1);
-    if (kind == Hypotheses::hybrid) {
-      for (const auto& [i, back] : minus_first_example(data, "15", weight)) u.own["15"][i] += back;
-    }
+    u.own["15"] = {{quad(15, 1)}};
+    if (kind == Hypotheses::hybrid) u.own["15"].push_back({minus_first_example(data, "15", weight)});
   }
   return u;
 }

@@ -30,13 +30,6 @@ struct Row {
   int orders = 1;  ///< number of random orders to average over
 };
 
-std::vector<Index> shuffled(Index rows, std::uint64_t seed) {
-  std::vector<Index> order(static_cast<std::size_t>(rows));
-  for (Index i = 0; i < rows; ++i) order[static_cast<std::size_t>(i)] = i;
-  Random(seed, 5).shuffle(order);
-  return order;
-}
-
 SharingData head(const SharingData& data, Index rows) {
   if (rows >= data.size()) return data;
   SharingData part = data;
@@ -57,17 +50,6 @@ SharingOptions text_options() {
   options.map.kind = MapKind::frequency;
   options.binary = true;
   return options;
-}
-
-/// Rows with one label only, in the order of the file (for Reuters: by time).
-Dataset single_labels(const Dataset& data) {
-  std::vector<Index> keep;
-  for (Index i = 0; i < data.rows(); ++i) {
-    const std::int32_t id = data.label.id[static_cast<std::size_t>(i)];
-    if (id >= 0 && data.label.names[static_cast<std::size_t>(id)].find(',') == std::string::npos)
-      keep.push_back(i);
-  }
-  return select_rows(data, keep);
 }
 
 /// Transformation of the grey values of a face: the light varies by orders of magnitude, and the paper does

@@ -6,8 +6,8 @@
     sharing.py --sharelearn PROGRAM --data DIR --streams  mistakes and speed on Reuters, Enron by owner, Letter, Isolet
 
 A mistake of --streams is a wrong prediction before the example is learned, the first one of a class included; values are
-as in the files for everyone, and everyone has a constant feature. --sklearn adds scikit-learn's learners, one example at
-a time, on the first 500 only (that takes long); the second figure of the others is for these.
+as in the files for everyone, and everyone has a constant feature. --others adds scikit-learn's and river's learners, one
+example at a time without reading, on the first 500 only (that takes long); the second figure is everyone's for these.
 
 scikit-learn's Perceptron.partial_fit gets all rows in one call, which is its fastest way, and is timed without
 reading. Ours takes one example at a time and is timed without reading, too (`learning_seconds`). Vowpal Wabbit reads
@@ -136,8 +136,9 @@ def percent(wrong):
     return 100 * sum(wrong) / len(wrong)
 
 
-def show(name, wrong, speed=None, ratio=None):
-    print(f"  {name:30} {percent(wrong):6.2f} %  {percent(wrong[:PREFIX]):6.2f} %"
+def show(name, wrong, speed=None, ratio=None, whole=True):
+    """`whole`: of all examples, not of the first ones only."""
+    print(f"  {name:38} " + (f"{percent(wrong):6.2f} %" if whole else " " * 8) + f"  {percent(wrong[:PREFIX]):6.2f} %"
           + (f"  {speed:9.0f} examples/s" if speed else "") + (f"  {ratio:5.2f} x ours" if ratio else ""), flush=True)
 
 
@@ -153,21 +154,44 @@ def vw_run(options, path, predictions=None):
     return [sys.executable, "-c", code, f"{options} --quiet -b 20 -d {path}{more}"]
 
 
+def run_python(name, rows, predict, learn):
+    """Mistakes and speed of a learner in Python, one example at a time, on the first rows."""
+    wrong, begin = [], time.process_time()
+    for label, x in rows:
+        wrong.append(not wrong or predict(x) != label)
+        learn(x, label)
+    show(name, wrong, len(rows) / (time.process_time() - begin), whole=False)
+
+
 def sklearn_mistakes(rows):
     import numpy as np
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron, SGDClassifier
+    from sklearn.linear_model import Perceptron, SGDClassifier
 
     columns = max(i for _, pairs in rows for i, _ in pairs)
-    part = rows[:PREFIX]
-    classes = np.unique([label for label, _ in part])
-    for model in (SGDClassifier(), PassiveAggressiveClassifier(), Perceptron()):
-        wrong = []
-        for label, pairs in part:
-            x = csr_matrix(([v for _, v in pairs], ([0] * len(pairs), [i - 1 for i, _ in pairs])), shape=(1, columns))
-            wrong.append(not wrong or model.predict(x)[0] != label)
-            model.partial_fit(x, [label], classes=classes)
-        print(f"  {type(model).__name__:30} {'':8}  {percent(wrong):6.2f} %", flush=True)
+    classes = np.unique([label for label, _ in rows])
+    part = [(label, csr_matrix(([v for _, v in pairs], ([0] * len(pairs), [i - 1 for i, _ in pairs])), shape=(1, columns)))
+            for label, pairs in rows[:PREFIX]]
+    for name, model in (("SGDClassifier", SGDClassifier()), ("Perceptron", Perceptron()),
+                        ("passive-aggressive (SGD)", SGDClassifier(loss="hinge", penalty=None, learning_rate="pa1", eta0=1.0))):
+        run_python("scikit-learn " + name, part, lambda x: model.predict(x)[0],
+                   lambda x, label: model.partial_fit(x, [label], classes=classes))
+
+
+def river_mistakes(rows):
+    from river import linear_model, multiclass, naive_bayes, preprocessing
+
+    part = [(label, {i: v for i, v in pairs}) for label, pairs in rows[:PREFIX]]
+    one_vs_rest = multiclass.OneVsRestClassifier
+    counts = all(v >= 0 for _, x in part for v in x.values())
+    for name, model in (("softmax", linear_model.SoftmaxRegression()),
+                        ("softmax, columns scaled", preprocessing.StandardScaler() | linear_model.SoftmaxRegression()),
+                        ("perceptron", one_vs_rest(linear_model.Perceptron())),
+                        ("passive-aggressive", one_vs_rest(linear_model.PAClassifier())),
+                        ("naive Bayes", naive_bayes.MultinomialNB())):
+        if name == "naive Bayes" and not counts:
+            continue
+        run_python("river " + name, part, model.predict_one, model.learn_one)
 
 
 def stream(args, name, rows, folder):
@@ -194,8 +218,9 @@ def stream(args, name, rows, folder):
             wrong = [int(float(line.split()[0])) != y for line, y in zip(file, truth)]
         speed = len(rows) / beyond_start(lambda file: vw_run(options, file), vw_text, vw_one, args.repeats)
         show(title, wrong, speed, speed / ours)
-    if args.sklearn:
+    if args.others:
         sklearn_mistakes(rows)
+        river_mistakes(rows)
 
 
 def single(path):
@@ -267,7 +292,7 @@ def main():
     parser.add_argument("--data")
     parser.add_argument("--memory", action="store_true")
     parser.add_argument("--streams", action="store_true")
-    parser.add_argument("--sklearn", action="store_true", help="with --streams: scikit-learn's online learners, too")
+    parser.add_argument("--others", action="store_true", help="with --streams: scikit-learn's and river's learners, too")
     parser.add_argument("--examples", type=int, default=1000000)
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Penalised paths and single lambdas against the peers, in one run: CPU seconds, and duality gaps computed by one common function.
 
-    structural.py --data DIR --sharelearn build/check/sharelearn [--set landsat,letter,mnist10k,mnist60k]
-                  [--parts grouped,binary,multinomial,others] [--peers glmnet,adelie,liblinear,skglm,saga] [--limit SECONDS]
+    structural.py --data DIR --sharelearn build/check/sharelearn [--set landsat36,landsat,letter,mnist10k,mnist60k]
+                  [--parts grouped,equal,binary,multinomial,others] [--peers glmnet,adelie,liblinear,skglm,saga] [--limit SECONDS]
 
 grouped      l1l2 multinomial path: glmnet (type.multinomial="grouped") and adelie
+equal        the same paths at an equal gap: a peer's tolerance is lowered until the gap of each of its solutions is at most 1e-4
 binary       l1 logistic, one class against the rest, 0.01 lambda_max, to relative gaps of 1e-2, 1e-4 and 1e-6: LIBLINEAR -s 6 and skglm
 multinomial  l1 multinomial: scikit-learn's saga at the last lambda and glmnet's path
 others       l1linf and l2sq paths (l2sq has no lambda_max: its path starts at 1); no peer
@@ -30,6 +31,9 @@ def load(name, folder):
     if name == "landsat":
         a = read("satimage/train.csv.gz")
         x, y = products(a[:, :-1]), a[:, -1]
+    elif name == "landsat36":
+        a = read("satimage/train.csv.gz")
+        x, y = a[:, :-1], a[:, -1]
     elif name == "letter":
         a = read("letter/letter.csv.gz")[:16000]
         x, y = products(a[:, :-1]), a[:, -1]
@@ -61,6 +65,10 @@ def fitted_bias(base, one, b):
 
 def gap(x, y, w, b, lam, penalty):
     """Relative duality gap of multinomial weights w (columns x classes). Binary: classes (0, 1) with weights (0, w)."""
+    return objective_and_gap(x, y, w, b, lam, penalty)[1]
+
+
+def objective_and_gap(x, y, w, b, lam, penalty):
     m, k = len(y), w.shape[1]
     one = np.eye(k)[y]
     base = x @ w
@@ -71,7 +79,7 @@ def gap(x, y, w, b, lam, penalty):
     largest = np.abs(g).max() if penalty == "l1" else np.sqrt((g ** 2).sum(1)).max()
     q = min(1.0, lam / largest) * (p - one) + one
     dual = -(np.where(q > 0, q * np.log(np.maximum(q, 1e-300)), 0)).sum() / m
-    return (primal - dual) / primal
+    return primal, (primal - dual) / primal
 
 
 def binary_gap(x, y, w, b, lam):
@@ -116,22 +124,25 @@ def run_sharelearn(binary, x, y, penalty, loss, options):
     stages = r["rounds"] if "--path" in options else [r]  # for a single lambda, `rounds` are rounds of induction
     print(f"  sharelearn {penalty:7} {seconds:8.2f} CPU s   {len(stages):2} lambdas, largest certified gap {max(q['gap'] for q in stages):.1e}   "
           f"rows at the end {stages[-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
-    return seconds, [q["lambda"] for q in stages]
+    return seconds, [q["lambda"] for q in stages], [q["objective"] for q in stages]
 
 
-def run_adelie(x, y, lambdas):
+def run_adelie(x, y, lambdas, tolerance=1e-7):
+    """CPU seconds; weights (columns x classes) and bias of each lambda reached. Its default tolerance is 1e-7."""
     import adelie
     one = np.eye(y.max() + 1)[y]
     k = one.shape[1]
     # adelie divides the loss by the number of classes and multiplies a group's penalty by the root of its size.
     start = cpu()
     fit = adelie.grpnet(X=np.asfortranarray(x.astype(np.float64)), glm=adelie.glm.multinomial(one), lmda_path=np.array(lambdas) / k ** 1.5,
-                        progress_bar=False, early_exit=False, n_threads=1)
+                        progress_bar=False, early_exit=False, n_threads=1, tol=tolerance, irls_tol=tolerance)
     seconds = cpu() - start
-    return seconds, np.asarray(fit.betas.todense())[-1].reshape(-1, k), np.asarray(fit.intercepts)[-1], len(fit.lmdas)
+    weights = np.asarray(fit.betas.todense())
+    return seconds, [(w.reshape(-1, k), b) for w, b in zip(weights, np.asarray(fit.intercepts))]
 
 
-def run_glmnet(x, y, lambdas, group, limit):
+def run_glmnet(x, y, lambdas, group, limit, tolerance=1e-7):
+    """As run_adelie."""
     if not shutil.which("Rscript"):
         raise ImportError("no Rscript")
     with tempfile.TemporaryDirectory() as folder:
@@ -141,16 +152,17 @@ def run_glmnet(x, y, lambdas, group, limit):
         script = f"""library(glmnet)
 x <- matrix(readBin('{folder}/x', 'double', {x.size}), nrow={len(y)}); y <- readBin('{folder}/y', 'integer', {len(y)})
 l <- readBin('{folder}/l', 'double', {len(lambdas)}); t <- proc.time()
-f <- glmnet(x, factor(y), family='multinomial', type.multinomial='{group}', lambda=l, standardize=FALSE, maxit=1e8)
-n <- length(f$lambda); cat(sum((proc.time() - t)[c(1,2)]), n, '\\n'); w <- do.call(cbind, lapply(f$beta, function(b) as.matrix(b)[, n]))
-write.table(rbind(f$a0[, n], w), '{folder}/w', row.names=FALSE, col.names=FALSE)"""
+f <- glmnet(x, factor(y), family='multinomial', type.multinomial='{group}', lambda=l, standardize=FALSE, maxit=1e8, thresh={tolerance})
+n <- length(f$lambda); cat(sum((proc.time() - t)[c(1,2)]), n, '\\n')
+of <- function(i) rbind(f$a0[, i], do.call(cbind, lapply(f$beta, function(b) as.matrix(b)[, i])))
+writeBin(unlist(lapply(seq_len(n), function(i) as.vector(of(i)))), '{folder}/w')"""
         limits = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         done = subprocess.run(["Rscript", "-e", script], capture_output=True, text=True, preexec_fn=limits)
         if done.returncode != 0:
             return None
-        a = np.loadtxt(os.path.join(folder, "w"))
         seconds, reached = done.stdout.split()
-        return float(seconds), a[1:], a[0], int(reached)
+        a = np.fromfile(os.path.join(folder, "w")).reshape(int(reached), y.max() + 1, x.shape[1] + 1)
+        return float(seconds), [(w[:, 1:].T, w[:, 0]) for w in a]
 
 
 def run_saga(x, y, lam):
@@ -198,18 +210,46 @@ def report(name, answer, ours, limit, gap_of):
         print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b, count):.1e}   {seconds / ours:.1f} times ours", flush=True)
 
 
+def last_of(answer):
+    """A path as report() takes it: seconds, weights and bias at the last lambda, lambdas reached."""
+    return (answer[0], *answer[1][-1], len(answer[1])) if is_usable(answer) else answer
+
+
 def path_options(a):
     return ["--path", str(a.path), "--path-min", str(a.path_min)]
 
 
 def grouped(a, x, y, peers):
-    ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", path_options(a))
+    ours, lambdas, _ = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", path_options(a))
     of = lambda w, b, reached: gap(x.astype(float), y, w, b, lambdas[reached - 1], "l1l2")
     if "adelie" in peers:
-        report("adelie", limited(run_adelie, a.limit, x, y, lambdas), ours, a.limit, of)
+        report("adelie", last_of(limited(run_adelie, a.limit, x, y, lambdas)), ours, a.limit, of)
     if "glmnet" in peers:
-        report("glmnet grouped", run_glmnet(x, y, lambdas, "grouped", a.limit) if shutil.which("Rscript") else ImportError("no Rscript"), ours,
-               a.limit, of)
+        report("glmnet grouped", last_of(run_glmnet(x, y, lambdas, "grouped", a.limit)) if shutil.which("Rscript") else ImportError("no Rscript"),
+               ours, a.limit, of)
+
+
+def equal(a, x, y, peers):
+    ours, lambdas, objectives = run_sharelearn(a.sharelearn, x, y, "l1l2", "multiclass", path_options(a))
+    xd = x.astype(float)
+    runs = {"adelie": lambda tolerance: limited(run_adelie, a.limit, x, y, lambdas, tolerance),
+            "glmnet": lambda tolerance: run_glmnet(x, y, lambdas, "grouped", a.limit, tolerance)}
+    for peer in (p for p in runs if p in peers):
+        if peer == "glmnet" and not shutil.which("Rscript"):
+            print("  glmnet left out: no Rscript", flush=True)
+            continue
+        for tolerance in (10.0**-n for n in range(7, 16)):
+            answer = runs[peer](tolerance)
+            if not is_usable(answer):
+                report(f"{peer} {tolerance:g}", answer, ours, a.limit, None)
+                break
+            seconds, path = answer
+            values, gaps = zip(*(objective_and_gap(xd, y, w, b, lam, "l1l2") for (w, b), lam in zip(path, lambdas)))
+            excess = max(value / own - 1 for value, own in zip(values, objectives))
+            print(f"  {peer} {tolerance:5g}      {seconds:8.2f} CPU s   {len(path):2} lambdas, largest gap {max(gaps):.1e}, objective at most {excess:.1e} "
+                  f"above ours   {seconds / ours:.1f} times ours", flush=True)
+            if max(gaps) <= 1e-4:
+                break
 
 
 def binary(a, x, y, peers):
@@ -221,7 +261,7 @@ def binary(a, x, y, peers):
     runs = {"liblinear": run_liblinear, "skglm": run_skglm}
     tried = {peer: [] for peer in runs if peer in peers}
     for wanted in (1e-2, 1e-4, 1e-6):
-        ours, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", str(wanted)])
+        ours, _, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", str(wanted)])
         for peer, answers in tried.items():
             while not any(is_usable(q) and of(*q[1:]) <= wanted for q in answers) and len(answers) < 9:
                 answers.append(limited(runs[peer], a.limit, x, one, lam, 10.0 ** -(len(answers) + 1)))
@@ -237,12 +277,12 @@ def is_usable(answer):
 
 
 def multinomial(a, x, y, peers):
-    ours, lambdas = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", path_options(a))
+    ours, lambdas, _ = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", path_options(a))
     of = lambda w, b, reached: gap(x.astype(float), y, w, b, lambdas[reached - 1], "l1")
     if "glmnet" in peers:
-        report("glmnet", run_glmnet(x, y, lambdas, "ungrouped", a.limit) if shutil.which("Rscript") else ImportError("no Rscript"), ours, a.limit, of)
+        report("glmnet", last_of(run_glmnet(x, y, lambdas, "ungrouped", a.limit)) if shutil.which("Rscript") else ImportError("no Rscript"), ours, a.limit, of)
     if "saga" in peers:
-        alone, _ = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", ["--lambda", repr(lambdas[-1]), "--tolerance", "1e-4"])
+        alone, _, _ = run_sharelearn(a.sharelearn, x, y, "l1", "multiclass", ["--lambda", repr(lambdas[-1]), "--tolerance", "1e-4"])
         report("saga, one lambda", limited(run_saga, a.limit, x, y, lambdas[-1]), alone, a.limit, lambda w, b, _: of(w, b, len(lambdas)))
 
 
@@ -256,13 +296,13 @@ def main():
     parse.add_argument("--data", required=True)
     parse.add_argument("--sharelearn", required=True)
     parse.add_argument("--set", default="landsat,letter,mnist10k")
-    parse.add_argument("--parts", default="grouped,binary,multinomial,others")
+    parse.add_argument("--parts", default="grouped,equal,binary,multinomial,others")
     parse.add_argument("--peers", default="adelie,glmnet,liblinear,skglm,saga")
     parse.add_argument("--path", type=int, default=50)
     parse.add_argument("--path-min", type=float, default=0.01)
     parse.add_argument("--limit", type=int, default=300, help="CPU seconds a peer may take")
     a = parse.parse_args()
-    parts = {"grouped": grouped, "binary": binary, "multinomial": multinomial, "others": others}
+    parts = {"grouped": grouped, "equal": equal, "binary": binary, "multinomial": multinomial, "others": others}
     for name in a.set.split(","):
         x, y = load(name, a.data)
         for part in a.parts.split(","):

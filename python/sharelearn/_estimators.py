@@ -827,7 +827,7 @@ class GradBoostClassifier(PathClassifier):
         neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -864,8 +864,7 @@ class GradBoostClassifier(PathClassifier):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -924,7 +923,7 @@ class GradBoostClassifier(PathClassifier):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -943,7 +942,7 @@ class GradBoostClassifier(PathClassifier):
         groups: Sequence[Sequence[str | int]] | None = None,
         whole_pieces: bool = False,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,
@@ -1075,7 +1074,7 @@ class GradBoostRegressor(PathRegressor):
         regression.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -1112,8 +1111,7 @@ class GradBoostRegressor(PathRegressor):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -1172,7 +1170,7 @@ class GradBoostRegressor(PathRegressor):
     """
 
     _method = "gradboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1l2', "mix": 0.5, "groups": None, "whole_pieces": False, "epsilon": 0.1, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2}
 
     def __init__(
         self,
@@ -1191,7 +1189,7 @@ class GradBoostRegressor(PathRegressor):
         whole_pieces: bool = False,
         epsilon: float = 0.1,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,
@@ -1323,7 +1321,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         neither rounds, sequential nor solver paper.
     lambda_ : float | None, default=None
         Weight of the penalty: learn one model instead of a path. A number of at least 0. None: a path.
-    path : int, default=50
+    path : int, default=100
         Number of models on the path, from lambda_max, the smallest lambda that leaves all weights zero (l2sq:
         half the curvature of the loss), downwards; cross-validation extends it as long as the last one is
         best. A number from 1 to 100000. It cannot be combined with lambda_.
@@ -1360,8 +1358,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         paper.
     cost : float | Sequence[float] | None, default=None
         Numbers above 0, one per column (or one per candidate; with groups: one per group): the penalty of a
-        candidate is multiplied by the sum over the columns that it reads. A number above 0. It needs pool
-        columns or products where there are folds.
+        candidate is multiplied by the sum over the columns that it reads. A number above 0.
     bias : bool, default=True
         Intercept per class, never penalised.
     tolerance : float | None, default=None
@@ -1423,7 +1420,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
     """
 
     _method = "adaboost"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 50, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "class_weight": 'none', "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass', "penalty": 'l1linf', "mix": 0.5, "groups": None, "whole_pieces": False, "lambda_": None, "path": 100, "path_min": None, "max_features": 0, "refit": None, "folds": 0, "select": 'error', "choose": 'one-standard-error', "induce": 0, "rounds": 0, "sequential": False, "solver": 'fast', "cost": None, "bias": True, "tolerance": None, "pool": 'columns', "bins": 0, "squares": True, "with_columns": False, "support": 500, "support_by": 'perceptron', "sigma": None, "centres": 100, "radii": 10, "pca": 0, "templates": '7:1008', "mask_sigma": 6.0, "deskew": False, "contrast": 1.0, "image_width": None, "degree": 2, "template": 'one'}
 
     def __init__(
         self,
@@ -1442,7 +1439,7 @@ class StructuralAdaBoostClassifier(PathClassifier):
         groups: Sequence[Sequence[str | int]] | None = None,
         whole_pieces: bool = False,
         lambda_: float | None = None,
-        path: int = 50,
+        path: int = 100,
         path_min: float | None = None,
         max_features: int = 0,
         refit: float | None = None,
@@ -1574,7 +1571,7 @@ class CascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
-    choose : str, default='least'
+    choose : str, default='one-standard-error'
         least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
         one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
@@ -1619,7 +1616,7 @@ class CascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'least', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
 
     def __init__(
@@ -1638,7 +1635,7 @@ class CascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
-        choose: str = 'least',
+        choose: str = 'one-standard-error',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,
@@ -1737,7 +1734,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     folds : int, default=5
         Number of folds of the cross-validation that chooses phi. A number from 2 to 100. It cannot be
         combined with phi.
-    choose : str, default='least'
+    choose : str, default='one-standard-error'
         least: the lowest error over the folds; one-standard-error: the fewest features whose error is within
         one standard error of it. One of least, one-standard-error. It cannot be combined with phi.
     phi_scales : float | Sequence[float], default=(0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0)
@@ -1785,7 +1782,7 @@ class MultitaskCascadeClassifier(CascadeBase):
     """
 
     _method = "cascade"
-    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'least', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
+    _defaults = {"missing": 'error', "scale": None, "count_transform": 'none', "holdout": 0.0, "checkpoint": None, "calibration": 'folds', "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "folds": 5, "choose": 'one-standard-error', "phi_scales": (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0), "bias": True, "tolerance": None, "smoothing": 0.5, "anneal": True, "max_iterations": 5000, "fourier": 0, "sigma": 1.0, "negatives": 0}
     _online_defaults = {"missing": 'error', "scale": None, "holdout": 0.0, "random_state": 1, "loss": 'multiclass-hinge', "levels": None, "phi": None, "ridge": None, "mix": None, "gamma": None, "passes": 1, "regret": False, "bias": True}
     _multilabel = True
 
@@ -1805,7 +1802,7 @@ class MultitaskCascadeClassifier(CascadeBase):
         ridge: float | None = None,
         mix: float | Sequence[float] | None = None,
         folds: int = 5,
-        choose: str = 'least',
+        choose: str = 'one-standard-error',
         phi_scales: float | Sequence[float] = (0.7, 0.4, 0.2, 0.1, 0.05, 0.025, 0.01, 0.004, 0.0),
         bias: bool = True,
         tolerance: float | None = None,

@@ -27,6 +27,11 @@ def _whole_numbers(axis: Any) -> None:
     axis.set_major_locator(MaxNLocator(integer=True))
 
 
+def _is_search(found: Any) -> bool:
+    """Whether cross-validation compared single points, as for the penalties of a cascade, in place of a path."""
+    return isinstance(found, list) and len(found) > 0 and isinstance(found[0], dict)
+
+
 def _cross_validation(estimator: Any, sizes: Any) -> tuple[Any, Any, Any] | None:
     """Numbers of features, cross-validated errors and their standard errors."""
     found = estimator.report_.get("cross_validation")
@@ -35,6 +40,10 @@ def _cross_validation(estimator: Any, sizes: Any) -> tuple[Any, Any, Any] | None
     if isinstance(found, dict):  # of a path of lambdas
         mean, spread = np.array(found["mean"]), np.array(found["standard_error"])
         return (sizes, mean, spread) if len(mean) == len(sizes) else None
+    if _is_search(found):  # what it tried on all folds
+        folds = max(trial["folds"] for trial in found)
+        tried = np.array([[t["features"], t["error"], t["standard_error"]] for t in found if t["folds"] == folds])
+        return tried[:, 0], tried[:, 1], tried[:, 2]
     return np.arange(1, len(found) + 1), np.array(found), np.array(estimator.report_["cross_validation_standard_error"])
 
 
@@ -50,8 +59,11 @@ def error_path(estimator: Any, ax: Any = None) -> Any:
     folds = _cross_validation(estimator, sizes)
     if folds is not None:
         at, mean, spread = folds
-        (line,) = ax.plot(at, mean, label="cross-validated error")
-        ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
+        if _is_search(estimator.report_["cross_validation"]):
+            ax.errorbar(at, mean, spread, fmt="o", label="cross-validated error")
+        else:
+            (line,) = ax.plot(at, mean, label="cross-validated error")
+            ax.fill_between(at, mean - spread, mean + spread, color=line.get_color(), alpha=0.2, linewidth=0)
     ax.axvline(estimator.model_.features_used, color="grey", linestyle=":", label="model in use")
     ax.set(xlabel="features", ylabel="error")
     _whole_numbers(ax.xaxis)

@@ -101,8 +101,12 @@ class Hindsight {
   Grid<double> scores_of(const Grid<double>& by_all_rows) const { return select_rows(by_all_rows, rows_); }
 
   /// Loss and penalty per step of the level's optimum on top of `scores`; adds the optimum's scores to them.
-  double add_best(Index level, Grid<double>& scores) {
+  double add_best(Index level, Grid<double>& scores, double& largest_size) {
     const CascadeLevel best = fit_level(data_, options_, level, scores, context_);
+    double squares = 0;
+    for (const auto& part : {best.increment.weights, best.increment.bias})
+      for (const double w : part) squares += w * w;
+    largest_size = std::max(largest_size, squares / 2);
     return rows_per_step_ * (evaluate(*exact_, scores, nullptr, context_.threads) + best.report.penalty);
   }
 
@@ -119,16 +123,16 @@ RegretPoint regret_at(const MultiOutputData& data, const CascadeOptions& options
                       Index steps, Context& context) {
   Hindsight hindsight(data, options, steps, context);
   Grid<double> batch = hindsight.no_scores();
-  RegretPoint point{steps, {}, {}};
+  RegretPoint point{steps, {}, {}, 0};
   for (Index l = 0; l < options.levels; ++l) {
     const double suffered = ledger.suffered(l) / static_cast<double>(steps);
-    point.of_cascade.push_back(suffered - hindsight.add_best(l, batch));
+    point.of_cascade.push_back(suffered - hindsight.add_best(l, batch, point.largest_size));
     if (l == 0) {
       point.of_level.push_back(point.of_cascade.back());
       continue;
     }
     Grid<double> met = hindsight.scores_of(ledger.above(l));
-    point.of_level.push_back(suffered - hindsight.add_best(l, met));
+    point.of_level.push_back(suffered - hindsight.add_best(l, met, point.largest_size));
   }
   return point;
 }
@@ -162,6 +166,44 @@ std::vector<RegretPoint> regret(const MultiOutputData& data, const CascadeOption
     return true;
   });
   return out;
+}
+
+double largest_gradient(const MultiOutputData& data, JointLoss loss, bool bias) {
+  // |residual|^2: -1 and 1 for two classes, or at most 1 for each task of a row.
+  const double residual = is_multiclass(loss) ? 2 : data.own_rows() ? 1 : static_cast<double>(data.outputs());
+  OnlineSource source(data);
+  double largest = 0;
+  for (Index t = 0; t < source.steps(); ++t) {
+    double squares = 0;  // examples of one step belong to different tasks
+    for (const OnlineExample& example : source.step(t)) {
+      squares += bias ? 1 : 0;
+      for (const float v : example.value) squares += static_cast<double>(v) * static_cast<double>(v);
+    }
+    largest = std::max(largest, residual * squares);
+  }
+  return std::sqrt(largest);
+}
+
+RegretBound regret_bound(const std::vector<RegretPoint>& points, double gradient, double gamma,
+                         double ridge) {
+  double size = 0;
+  for (const RegretPoint& point : points) size = std::max(size, point.largest_size);
+  RegretBound bound;
+  bound.a = gamma * size + gradient * gradient / gamma;
+  for (const RegretPoint& point : points) {
+    for (const double regret : point.of_cascade)
+      bound.m = std::max(bound.m, 1 - regret * std::sqrt(static_cast<double>(point.steps)) / bound.a);
+  }
+  const double sigma = 2 * ridge;
+  bound.b = 4.0 / 3 * gradient * std::sqrt(2 * bound.m * bound.a / sigma);
+  bound.c = (bound.m - 1) * bound.a;
+  return bound;
+}
+
+double RegretBound::per_step(Index level, Index steps) const {
+  const auto t = static_cast<double>(steps);
+  const double upper = level > 1 ? static_cast<double>(level - 1) * b * std::pow(t + 1, 0.75) : 0;
+  return (a * std::sqrt(t) + upper) / t;
 }
 
 }  // namespace sharelearn

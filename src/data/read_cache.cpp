@@ -15,6 +15,7 @@
 #include "data/name_list.hpp"
 #include "data/readers.hpp"
 #include "data/to_size.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -85,9 +86,16 @@ class CacheFile {
     if (missing_ < 0 || column < missing_) missing_ = column;
   }
 
+  /// Ranks divide the columns: each learns what the others saw.
+  void agree() {
+    for (const Index column : gather_all(std::span<const Index>(&missing_, 1), threads_.ranks())) {
+      if (column >= 0 && (missing_ < 0 || column < missing_)) missing_ = column;
+    }
+  }
+
   Matrix dense(const std::vector<char>& needed) {
     const auto* const values = file_->as<const float>(to_size(CacheHeader::kBytes));
-    threads_.for_each(header_.columns, [&](Index j, int) {
+    for_each_own(header_.columns, threads_, [&](Index j, int) {
       if (!needed.empty() && needed[to_size(j)] == 0) return;
       Sight seen;
       for (Index b = 0; b < header_.blocks_of_column(); ++b) {
@@ -102,12 +110,13 @@ class CacheFile {
       }
       note(seen, j);
     });
+    agree();
     return Matrix::borrow(DenseView(values, header_.rows, header_.columns, header_.rows), file_);
   }
 
   /// Checks an array of `count` bytes at `offset`, whose first checksum has the number `first`.
   void check_array(Index offset, Index count, Index first, const char* what) const {
-    threads_.for_each(header_.blocks_of_bytes(count), [&](Index b, int) {
+    for_each_own(header_.blocks_of_bytes(count), threads_, [&](Index b, int) {
       const Index from = b * header_.block;
       const std::string_view block = bytes(offset + from, std::min(header_.block, count - from));
       const bool good = cache_checksum(block.data(), block.size()) == sums_[to_size(first + b)];
@@ -130,6 +139,7 @@ class CacheFile {
     x.row = {file_->as<const std::uint32_t>(to_size(CacheHeader::kBytes + starts)), entries};
     x.value = {file_->as<const float>(to_size(CacheHeader::kBytes + starts + each)), entries};
     check_entries(x);
+    agree();
     return Matrix::borrow(x, file_);
   }
 
@@ -140,7 +150,7 @@ class CacheFile {
     };
     if (x.start.front() != 0 || x.start.back() != header_.entries || !std::ranges::is_sorted(x.start))
       refuse("the offsets of its columns do not ascend");
-    threads_.for_each(x.cols, [&](Index j, int) {
+    for_each_own(x.cols, threads_, [&](Index j, int) {
       const auto rows = x.column_rows(j);
       const auto values = x.column_values(j);
       const bool ascend = std::ranges::adjacent_find(rows, std::ranges::greater_equal()) == rows.end();

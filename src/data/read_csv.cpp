@@ -29,7 +29,7 @@ constexpr const char* kHowToNameColumns =
     "`label-column`)";
 
 /// The content of a chunk.
-struct Part {
+struct CsvPart {
   std::span<float> values;  ///< row after row
   LabelCollector label, task, group, fold;
   std::vector<LabelCollector> categories;
@@ -39,7 +39,7 @@ struct Part {
 };
 
 /// Memory of one worker, reused from chunk to chunk.
-struct Scratch {
+struct CsvScratch {
   ByteBuffer text;
   std::vector<float> values;
   Arena<float> kept;
@@ -50,14 +50,14 @@ std::size_t categories_of(const Layout& layout, const ReadOptions& options) {
   return layout.partial ? options.categories.size() : layout.with_role(Role::category).size();
 }
 
-class ChunkParser {
+class CsvParser {
  public:
-  ChunkParser(const TextChunk& chunk, const Layout& layout, const ReadOptions& options, Scratch& scratch)
+  CsvParser(const TextChunk& chunk, const Layout& layout, const ReadOptions& options, CsvScratch& scratch)
       : chunk_(chunk), layout_(layout), options_(options), scratch_(scratch), out_(0) {
     part_.categories.resize(categories_of(layout, options));
   }
 
-  Part parse() {
+  CsvPart parse() {
     const char* p = chunk_.begin;
     while (p < chunk_.end) {
       const bool header = layout_.has_header && chunk_.offset + (p - chunk_.begin) == layout_.first_line;
@@ -270,8 +270,8 @@ class ChunkParser {
   TextChunk chunk_;
   const Layout& layout_;
   const ReadOptions& options_;
-  Scratch& scratch_;
-  Part part_;
+  CsvScratch& scratch_;
+  CsvPart part_;
   std::size_t out_;  ///< number of values written
   const char* row_begin_ = nullptr;
   const char* field_begin_ = nullptr;
@@ -279,30 +279,30 @@ class ChunkParser {
 };
 
 /// Chunks [first, last). The parts stay valid as long as `scratch`, which has one entry per worker.
-std::vector<Part> parse_chunks(const ByteSource& source, Index first, Index last, const Layout& layout,
-                               const ReadOptions& options, std::vector<Scratch>& scratch,
-                               ThreadPool& threads) {
-  std::vector<Part> parts(static_cast<std::size_t>(last - first));
+std::vector<CsvPart> parse_chunks(const ByteSource& source, Index first, Index last, const Layout& layout,
+                                  const ReadOptions& options, std::vector<CsvScratch>& scratch,
+                                  ThreadPool& threads) {
+  std::vector<CsvPart> parts(static_cast<std::size_t>(last - first));
   threads.for_each(last - first, [&](std::int64_t part, int worker) {
-    Scratch& mine = scratch[static_cast<std::size_t>(worker)];
+    CsvScratch& mine = scratch[static_cast<std::size_t>(worker)];
     const TextChunk text = load_chunk(source, first + part, mine.text);
     if (text.begin != nullptr) {
-      parts[static_cast<std::size_t>(part)] = ChunkParser(text, layout, options, mine).parse();
+      parts[static_cast<std::size_t>(part)] = CsvParser(text, layout, options, mine).parse();
     }
   });
   return parts;
 }
 
-DenseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index features, ThreadPool& threads) {
+DenseMatrix to_columns(const std::vector<CsvPart>& parts, Index rows, Index features, ThreadPool& threads) {
   std::vector<Index> first;
   Index row = 0;
-  for (const Part& part : parts) {
+  for (const CsvPart& part : parts) {
     first.push_back(row);
     row += part.rows;
   }
   DenseMatrix x(rows, features);
   threads.for_each(static_cast<std::int64_t>(parts.size()), [&](std::int64_t i, int) {
-    const Part& part = parts[static_cast<std::size_t>(i)];
+    const CsvPart& part = parts[static_cast<std::size_t>(i)];
     place_rows(part.values.data(), part.rows, first[static_cast<std::size_t>(i)], x);
   });
   return x;
@@ -313,15 +313,15 @@ DenseMatrix to_columns(const std::vector<Part>& parts, Index rows, Index feature
 namespace {
 
 /// Everything but the numbers.
-struct Collected {
+struct CsvRows {
   LabelCollector label, task, group, fold;
   std::vector<LabelCollector> categories;
   Index rows = 0;
   bool has_missing = false;
 };
 
-void collect(const std::vector<Part>& parts, Collected& all, std::vector<double>& weight) {
-  for (const Part& part : parts) {
+void collect(const std::vector<CsvPart>& parts, CsvRows& all, std::vector<double>& weight) {
+  for (const CsvPart& part : parts) {
     all.label.append(part.label);
     all.task.append(part.task);
     all.group.append(part.group);
@@ -355,16 +355,16 @@ void add_new_levels(std::vector<LabelCollector>& found, const Layout& layout, Da
   add_categories(data, texts);
 }
 
-void require_rows(const Collected& all, const ByteSource& source) {
+void require_rows(const CsvRows& all, const ByteSource& source) {
   if (all.rows == 0) throw InputError(fmt::format("'{}' holds a header but no rows", source.name()));
 }
 
 /// Calls use(parts) for some chunks at a time.
 void each_batch(const ByteSource& source, const Layout& layout, const ReadOptions& options,
-                ThreadPool& threads, const std::function<void(const std::vector<Part>&)>& use) {
+                ThreadPool& threads, const std::function<void(const std::vector<CsvPart>&)>& use) {
   constexpr Index chunks_at_once = 24;
   for (Index first = 0; first < chunks_of(source); first += chunks_at_once) {
-    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
+    std::vector<CsvScratch> scratch(static_cast<std::size_t>(threads.size()));
     use(parse_chunks(source, first, std::min(first + chunks_at_once, chunks_of(source)), layout, options,
                      scratch, threads));
   }
@@ -385,16 +385,16 @@ Dataset stream_csv(const ByteSource& source, const ReadOptions& options, ThreadP
   try {
     const Layout layout = csv::detect_layout(source, options);
     Dataset about;
-    Collected all;
+    CsvRows all;
     all.categories.resize(categories_of(layout, options));
-    each_batch(source, layout, options, threads, [&](const std::vector<Part>& parts) {
+    each_batch(source, layout, options, threads, [&](const std::vector<CsvPart>& parts) {
       collect(parts, all, about.weight);
       for (LabelCollector& levels : all.categories) levels.forget_rows();
     });
     require_rows(all, source);
     writer.expect_rows(all.rows);
-    each_batch(source, layout, options, threads, [&](const std::vector<Part>& parts) {
-      Collected some;
+    each_batch(source, layout, options, threads, [&](const std::vector<CsvPart>& parts) {
+      CsvRows some;
       some.categories = all.categories;  // the levels of all rows
       std::vector<double> weight;
       collect(parts, some, weight);
@@ -419,12 +419,12 @@ Dataset stream_csv(const ByteSource& source, const ReadOptions& options, ThreadP
 Dataset read_csv(const ByteSource& source, const ReadOptions& options, ThreadPool& threads) {
   try {
     const Layout layout = csv::detect_layout(source, options);
-    std::vector<Scratch> scratch(static_cast<std::size_t>(threads.size()));
-    const std::vector<Part> parts =
+    std::vector<CsvScratch> scratch(static_cast<std::size_t>(threads.size()));
+    const std::vector<CsvPart> parts =
         parse_chunks(source, 0, chunks_of(source), layout, options, scratch, threads);
     Dataset data;
     data.source = source.name();
-    Collected all;
+    CsvRows all;
     all.categories.resize(categories_of(layout, options));
     collect(parts, all, data.weight);
     require_rows(all, source);

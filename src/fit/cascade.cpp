@@ -10,6 +10,7 @@
 #include "fit/splits.hpp"
 #include "learn/output_tree.hpp"
 #include "pool/fourier.hpp"
+#include "run/ranks.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/cross_validate.hpp"
@@ -22,6 +23,7 @@ namespace sharelearn {
 namespace {
 
 constexpr double kTolerance = 1e-6;
+constexpr int kScoreArrays = 4;           // scores, residual, and the scores of two points
 constexpr double kRoughTolerance = 1e-3;  // of the models that calibrate
 
 FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
@@ -49,8 +51,10 @@ FieldTable row_fields(JointRows& o, const std::function<bool()>& multitask) {
 /// Scaled and mapped rows with their labels, and the preprocessing that a model must store.
 class JointProblem {
  public:
-  JointProblem(const CommonFit& common, const JointRows& rows, JointLoss loss, const Prepared& data)
+  JointProblem(std::string_view method, const CommonFit& common, const JointRows& rows, JointLoss loss,
+               const Prepared& data)
       : loss_(loss), threads_(data.context.threads) {
+    const Alone alone(threads_);
     const Dataset& train = *data.train;
     preprocessing_.names = train.column_names;
     preprocessing_.columns = train.columns();
@@ -59,6 +63,7 @@ class JointProblem {
       map_ = std::make_shared<FourierFeature>(train.columns(), *rows.fourier, *rows.sigma, data.context.seed);
     }
     train_ = training_data(train, *rows.negatives, data.context.seed);
+    require_scores(method, train_.rows(), train_.score_columns(), kScoreArrays);
     train_.exclusive = !is_multiclass(loss) && has_one_class_per_row(train) && train_.outputs() > 1;
     if (data.test) {
       test_ =
@@ -175,7 +180,7 @@ Fitted solve_and_calibrate(const JointProblem& problem, const CommonFit& common,
     return scores_of_relearned(*data.train, split, fitted.model->output_names(), data.context,
                                [&](const Dataset& kept) {
                                  Prepared part{Rows(kept), std::nullopt, {}, data.context};
-                                 return JointProblem(common, rows, options.loss, part)
+                                 return JointProblem("cascade", common, rows, options.loss, part)
                                      .solve(rough, part.context, FitReport(), {})
                                      .model;
                                });
@@ -194,7 +199,7 @@ Fitted learn(CascadeFit& o, Prepared& data, const FitObserver& after_round) {
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance,
                          .max_iterations = *o.max_iterations};
-  const JointProblem problem(o.common, o.rows, options.loss, data);
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
   FitReport report;
   if (!o.phi) {
     PhiGrid grid{.scales = *o.phi_scales, .choice = choice_from(*o.choose)};
@@ -224,7 +229,7 @@ Fitted learn(TreeLassoFit& o, Prepared& data, const FitObserver& after_round) {
                          .smoothing = *o.smoothing,
                          .bias = *o.common.bias,
                          .tolerance = *o.common.tolerance};
-  const JointProblem problem(o.common, o.rows, options.loss, data);
+  const JointProblem problem(o.name, o.common, o.rows, options.loss, data);
   options.penalty = std::make_shared<TreeGroup>(tree_over(problem.train(), *o.tree, data.context.seed));
   FitReport report;
   if (!o.lambda) {
@@ -285,24 +290,14 @@ FieldTable fields(CascadeFit& o) {
            "leaves all but the first empty")
       .at_least(0)
       .otherwise_text("chosen by cross-validation");
-  table
-      .add("ridge", o.ridge,
-           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
-      .at_least(0)
-      .otherwise_text("chosen with phi; 0 if `phi` is given");
-  table
-      .add("mix", o.mix,
-           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
-           "shared)")
-      .between(0, 1)
-      .otherwise_text("0 to 1 in equal steps");
+  add_level_fields(table, o.ridge, o.mix);
   table.add("folds", o.folds, "Number of folds of the cross-validation that chooses phi")
       .between(2, 100)
       .otherwise(5)
       .when("no `phi`", by_folds);
   table.add("choose", o.choose, kChooseHelp)
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("no `phi`", by_folds);
   table
       .add("phi-scales", o.phi_scales,
@@ -351,7 +346,7 @@ FieldTable fields(TreeLassoFit& o) {
       .when("no `lambda`", by_folds);
   table.add("choose", o.choose, kChooseHelp)
       .choices(choice_names())
-      .otherwise("least")
+      .otherwise("one-standard-error")
       .when("no `lambda`", by_folds);
   table.append(solver_fields(o.common, traits));
   table.section("Intercept and solver");

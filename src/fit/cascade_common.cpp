@@ -72,6 +72,21 @@ Index levels_of(const std::optional<Index>& levels, const std::optional<std::vec
   return std::max<Index>({1, phi ? std::ssize(*phi) : 0, mix ? std::ssize(*mix) : 0});
 }
 
+void add_level_fields(FieldTable& table, std::optional<double>& ridge,
+                      std::optional<std::vector<double>>& mix) {
+  table
+      .add("ridge", ridge,
+           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
+      .at_least(0)
+      .otherwise_text("chosen with phi; 0 if `phi` is given");
+  table
+      .add("mix", mix,
+           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
+           "shared)")
+      .between(0, 1)
+      .otherwise_text("0 to 1 in equal steps");
+}
+
 OutputKind output_kind(JointLoss loss) {
   return is_multiclass(loss) ? OutputKind::classes : OutputKind::tasks;
 }

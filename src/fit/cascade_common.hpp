@@ -13,6 +13,9 @@ const std::vector<std::string>& joint_loss_names();
 Index levels_of(const std::optional<Index>& levels, const std::optional<std::vector<double>>& phi,
                 const std::optional<std::vector<double>>& mix);
 inline constexpr double kMostLevels = 1000;
+/// The fields `ridge` and `mix` of the levels, batch and online.
+void add_level_fields(FieldTable& table, std::optional<double>& ridge,
+                      std::optional<std::vector<double>>& mix);
 
 /// Classes for a multiclass loss, tasks for a multitask loss.
 OutputKind output_kind(JointLoss loss);

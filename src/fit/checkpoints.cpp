@@ -67,7 +67,7 @@ constexpr int kDeepestRound = 20;
 }  // namespace
 
 std::unique_ptr<Checkpoint> open_checkpoint(const CommonFit& common, std::string_view method,
-                                            const FieldTable& table, const FitData& data) {
+                                            const FieldTable& table, const FitData& data, Collective& ranks) {
   if (!common.checkpoint) return nullptr;
   Identity run;
   run.add(std::string_view(kVersion));
@@ -75,7 +75,7 @@ std::unique_ptr<Checkpoint> open_checkpoint(const CommonFit& common, std::string
   run.add(json_text(table.values_in_effect()));
   add(run, data.train);
   if (data.test != nullptr) add(run, *data.test);
-  return std::make_unique<Checkpoint>(*common.checkpoint, run.value());
+  return std::make_unique<Checkpoint>(*common.checkpoint, run.value(), kCheckpointPause, ranks);
 }
 
 void write_rounds(ByteWriter& out, const std::vector<Round>& rounds) {

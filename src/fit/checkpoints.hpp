@@ -15,7 +15,7 @@ namespace sharelearn {
 /// Opens the file that the option names; null: none is kept. The run is identified by the method, the options
 /// in effect, the data and the version of the library.
 std::unique_ptr<Checkpoint> open_checkpoint(const CommonFit& common, std::string_view method,
-                                            const FieldTable& table, const FitData& data);
+                                            const FieldTable& table, const FitData& data, Collective& ranks);
 
 /// Rounds of a report.
 void write_rounds(ByteWriter& out, const std::vector<Round>& rounds);

@@ -12,10 +12,12 @@
 #include "fit/checkpoints.hpp"
 #include "fit/class_weights.hpp"
 #include "fit/splits.hpp"
+#include "run/ranks.hpp"
 #include "run/serial_sum.hpp"
 #include "run/usage.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/fit/target.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/transform/missing.hpp"
 
 namespace sharelearn {
@@ -123,6 +125,7 @@ void take_image_width(const FitData& data, const FieldTable& table) {
 }
 
 Prepared prepare(const FitData& data, const CommonFit& common, const Context& context) {
+  const Alone alone(context.threads);  // every rank takes the same rows
   Prepared prepared{Rows(data.train), std::nullopt, {}, {context.threads, context.monitor, *common.seed}};
   if (data.test != nullptr) {
     prepared.test.emplace(*data.test);
@@ -251,6 +254,13 @@ void settle_cancelled(FitReport& report) {
   report.warnings.push_back("cancelled; the model is what was learned up to that point");
 }
 
+void require_scores(std::string_view method, Index rows, Index outputs, int arrays) {
+  const double numbers =
+      static_cast<double>(arrays) * static_cast<double>(rows) * static_cast<double>(outputs);
+  require_memory(sizeof(double) * numbers,
+                 fmt::format("{} with {} rows and {} classes or tasks", method, rows, outputs));
+}
+
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn) {
   const auto start = std::chrono::steady_clock::now();
@@ -258,7 +268,7 @@ Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& co
   table.check();
   table.fill();
   take_image_width(data, table);
-  const auto checkpoint = open_checkpoint(common, method, table, data);
+  const auto checkpoint = open_checkpoint(common, method, table, data, context.threads.ranks());
   const Watch watch(context);
   Prepared prepared = prepare(data, common, context);
   prepared.context.checkpoint = checkpoint.get();

@@ -69,6 +69,10 @@ struct Prepared {
 Fitted run_fit(std::string_view method, const FitData& data, const CommonFit& common, const FieldTable& table,
                const Context& context, const std::function<Fitted(Prepared&)>& learn);
 
+/// Throws Failure, before any of it is taken, where a method's arrays of one number per row and output do not
+/// fit into the memory. `arrays`: how many it needs at least.
+void require_scores(std::string_view method, Index rows, Index outputs, int arrays);
+
 /// A cancelled run leaves a model if it has at least one feature; the report then says that it is unfinished.
 void settle_cancelled(FitReport& report);
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
+#include "data/complete.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/early.hpp"
 
@@ -150,11 +153,27 @@ EarlyCosts early_costs(const Model& model, const EarlyScores& result) {
 
 }  // namespace
 
+Grid<double> scores_by_ranks(const Model& model, const Dataset& data, ThreadPool& threads) {
+  if (!is_shared(threads)) return model.scores(data, threads);
+  const RowRange own = own_rows(data.rows(), threads.ranks());
+  std::vector<Index> rows(static_cast<std::size_t>(own.size()));
+  std::iota(rows.begin(), rows.end(), own.begin);
+  Grid<double> all(data.rows(), std::ssize(model.output_names()));
+  if (!rows.empty()) {
+    const Alone alone(threads);
+    const Grid<double> part = model.scores(select_rows(data, rows), threads);
+    for (Index c = 0; c < all.cols(); ++c) std::ranges::copy(part.column_span(c), all.column(c) + own.begin);
+  }
+  complete(all, threads);
+  return all;
+}
+
 Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads, bool early) {
   if (!data.weight.empty()) normalised_weights(data);  // throws on weights that fit refuses, too
-  Grid<double> scores = model.scores(data, threads);
+  Grid<double> scores = scores_by_ranks(model, data, threads);
   Evaluation result;
   if (early) {
+    const Alone alone(threads);
     EarlyScores stopped = model.early_scores(data, threads);
     result.early = early_costs(model, stopped);
     result.early->differing =

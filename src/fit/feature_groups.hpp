@@ -1,16 +1,16 @@
-// Groups of features as a user writes them: lists of columns by name, or of candidates by number.
+// Groups of candidates, from words.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sharelearn/data/matrix.hpp"
+#include "sharelearn/pool/pool.hpp"
 
 namespace sharelearn {
 
-/// The candidates of each group. `names` are those of the columns; empty where candidates are not columns.
-/// Throws OptionError on `groups`.
+/// Members of each group. A number is a candidate of the pool, from 0. Names of columns stand for the
+/// candidates that read these columns and no others: columns alone, all stumps of them, their products.
 std::vector<std::vector<Index>> groups_from(const std::vector<std::vector<std::string>>& groups,
-                                            const std::vector<std::string>& names, Index candidates);
+                                            const std::vector<std::string>& names, const Pool& pool);
 
 }  // namespace sharelearn

@@ -61,6 +61,7 @@ struct Problem {
         scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)),
         pool(ColumnView(rows.x, scaling), *o.bins, context.threads, rows.weight),
         weights(row_weights(rows, o.common, &classes)) {
+    require_scores(o.name, rows.rows(), classes.count(), 2);
     if (pool.candidates() == 0) throw InputError("jointboost: every column is constant, there is no stump");
   }
   const Dataset& train;

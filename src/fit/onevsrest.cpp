@@ -9,6 +9,7 @@
 #include "fit/common.hpp"
 #include "fit/path_evaluator.hpp"
 #include "fit/stage_choice.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/fit/shareboost.hpp"
 #include "sharelearn/fit/target.hpp"
 #include "sharelearn/model/metrics.hpp"
@@ -24,8 +25,11 @@ struct Run {
       const Context& context)
       : classes(classes_of(rows, names)),
         scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)) {
-    pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool, context.seed,
-                     context.threads);
+    {
+      const Alone alone(context.threads);  // every rank has the whole pool
+      pool = make_pool({{rows.x, scaling}, classes.of_row, classes.count(), rows.weight}, o.pool,
+                       context.seed, context.threads);
+    }
     ShareBoostOptions options{.features = std::min(*o.features, pool->candidates()),
                               .bias = *o.common.bias,
                               .penalty = {.ridge = *o.ridge}};
@@ -72,6 +76,7 @@ Round round_of(const OneVsRestResult& result, std::size_t at, const std::vector<
   round.round = static_cast<Index>(at);
   round.features = described(so_far, at > 0 ? result.stages[at - 1].features.size() : 0, names);
   round.features_used = std::ssize(stage.features);
+  round.columns_read = ColumnCounter().count(so_far);
   round.objective = stage.loss + stage.penalty;
   round.loss = stage.loss;
   round.penalty = stage.penalty;

@@ -114,17 +114,7 @@ FieldTable fields(OnlineCascadeFit& o) {
   table.add("phi", o.phi, "Weight of the penalty of each level, separated by commas, or one for all")
       .at_least(0)
       .otherwise_text("chosen by mistakes on the second half of a pass; must be given for a stream");
-  table
-      .add("ridge", o.ridge,
-           "Weight of the sum of squared weights in the penalty of every level; 0: the paper's algorithm")
-      .at_least(0)
-      .otherwise_text("chosen with phi; 0 if `phi` is given");
-  table
-      .add("mix", o.mix,
-           "Penalty of each level, separated by commas, from 0 (features are shared by all) to 1 (nothing is "
-           "shared)")
-      .between(0, 1)
-      .otherwise_text("0 to 1 in equal steps");
+  add_level_fields(table, o.ridge, o.mix);
   table.section("With `online`");
   table
       .add("gamma", o.gamma,
@@ -362,6 +352,14 @@ void choose(OnlineCascadeFit& o, const Dataset& rows, const Context& context, Fi
   if (!choice.warning.empty()) report.warnings.push_back(choice.warning);
 }
 
+/// Throws before anything is learned where the errors of its rows, of which a stream has none, could not be
+/// computed.
+void require_errors(const OnlineCascadeFit& o, const Dataset& rows) {
+  const OnlineOutline outline = outline_of(rows, is_multiclass(joint_loss_from(*o.loss)));
+  const Index outputs = outline.own_rows ? 1 : std::ssize(outline.names);
+  require_scores("an online cascade without `stream`,", rows.rows(), outputs, 1);
+}
+
 }  // namespace
 
 Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& context,
@@ -375,6 +373,7 @@ Fitted fit(const FitData& data, const OnlineCascadeFit& options, const Context& 
   return run_fit("cascade", data, o.common, table, context, [&](Prepared& prepared) {
     ThreadPool& threads = prepared.context.threads;
     refuse_row_weights(*prepared.train);
+    require_errors(o, *prepared.train);
     FitReport chosen;
     if (!o.phi) choose(o, *prepared.train, prepared.context, chosen);
     OnlineCascadeLearner learner = run.resume != nullptr

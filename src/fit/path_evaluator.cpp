@@ -1,5 +1,6 @@
 #include "fit/path_evaluator.hpp"
 
+#include "run/ranks.hpp"
 #include "solve/design_problem.hpp"
 
 namespace sharelearn {
@@ -19,6 +20,7 @@ PathEvaluator::PathEvaluator(const Dataset& data, const Scaling& scaling, Index 
 
 Grid<double> PathEvaluator::scores(const std::vector<FeaturePtr>& features, std::span<const double> weights,
                                    std::span<const double> bias) {
+  const Alone alone(threads_);
   for (; evaluated_ < features.size(); ++evaluated_) {
     const Feature& feature = *features[evaluated_];
     design_.append_columns(feature.width());

@@ -20,6 +20,7 @@ namespace sharelearn {
 namespace {
 
 constexpr double kTolerance = 1e-8;
+constexpr int kScoreArrays = 4;  // scores, residual, a trial point, a direction
 
 std::string_view text_of(ShareBoostStop stop, bool groups) {
   switch (stop) {
@@ -66,12 +67,12 @@ class ErrorMeter {
  public:
   ErrorMeter(const ShareBoostProblem& problem, const Dataset* test, const Validation* validation,
              ThreadPool& threads)
-      : problem_(problem) {
+      : problem_(problem), threads_(threads) {
     if (test != nullptr) test_.emplace(*test, problem, threads);
     if (validation != nullptr) validation_.emplace(validation->rows(), problem, threads);
   }
   void measure(const ShareBoostResult& path, const Grid<double>& scores, Round& into) {
-    Errors shown = errors_of(problem_.target, scores, problem_.rows->weight);
+    Errors shown = errors_of(problem_.target, scores, problem_.rows->weight, threads_);
     into.train_error = shown.error;
     if (validation_) into.validation_error = validation_->errors(path).error;
     if (test_) {
@@ -85,6 +86,7 @@ class ErrorMeter {
 
  private:
   const ShareBoostProblem& problem_;
+  ThreadPool& threads_;
   std::optional<OtherRows> test_, validation_;
 };
 
@@ -162,9 +164,8 @@ void warn_of_separation(const ShareBoostResult& path, const ShareBoostProblem& p
     for (const double w : path.stages.back().weights) largest = std::max(largest, std::abs(w));
     report.warnings.push_back(fmt::format(
         "the classes of the training rows are separated from {} features on: no weights are optimal there, "
-        "and "
-        "these end where less than the tolerance is left to gain (the largest is {:.3g}); a `ridge` above 0 "
-        "bounds them, and usually predicts better",
+        "and these end where further steps gain little (the largest is {:.3g}); a `ridge` above 0 bounds "
+        "them, and usually predicts better",
         features, largest));
     return;
   }
@@ -187,6 +188,7 @@ ObserverState state_of(FitReport& report, std::optional<Validation>& validation)
 Fitted learn(ShareBoostFit& o, Prepared& data, const FitObserver& after_round) {
   const Context& context = data.context;
   const Target all = target_of(*data.train, target_kind_of(*o.loss));
+  require_scores(o.name, data.train->rows(), all.outputs(), kScoreArrays);
   Fitted fitted;
   FitReport& report = fitted.report;
   std::optional<Validation> validation;

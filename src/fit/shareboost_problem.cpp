@@ -7,6 +7,7 @@
 
 #include "data/row_copies.hpp"
 #include "fit/feature_groups.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/transform/deform.hpp"
 
 namespace sharelearn {
@@ -57,8 +58,7 @@ void set_costs(const std::vector<double>& costs, const Pool& pool, Index columns
   }
 }
 
-ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, Index columns,
-                                  const std::vector<std::string>& column_names) {
+ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, const Dataset& rows) {
   ShareBoostOptions options;
   options.features = std::min(*o.features, pool.candidates());
   options.surplus = *o.surplus;
@@ -72,8 +72,8 @@ ShareBoostOptions learner_options(const ShareBoostFit& o, const Pool& pool, Inde
   options.per_round_share = per_round.share;
   options.diverse = o.diverse.value_or(false);
   options.sample = *o.sample;
-  if (o.groups) options.groups.members = groups_from(*o.groups, column_names, pool.candidates());
-  if (o.costs) set_costs(*o.costs, pool, columns, options);
+  if (o.groups) options.groups.members = groups_from(*o.groups, rows.column_names, pool);
+  if (o.costs) set_costs(*o.costs, pool, rows.columns(), options);
   options.penalty = {
       .ridge = o.ridge.value_or(0), .l1 = *o.smooth_l1, .l1_linf = *o.smooth_l1linf, .beta = *o.beta};
   options.corrective.tolerance = *o.common.tolerance;
@@ -107,11 +107,11 @@ ShareBoostProblem::ShareBoostProblem(const ShareBoostFit& o, Rows part, const Ta
   }
   target = target_of(*rows, known.kind, &known);
   scaling = Scaling::fit(rows->x, scaling_from(*o.common.scale), context.threads, rows->weight);
+  const Alone alone(context.threads);  // every rank has the whole pool
   pool = make_pool({{rows->x, scaling}, target.classes.of_row, target.classes.count(), rows->weight}, o.pool,
                    context.seed, context.threads);
   loss = loss_for(o, target, weights_for(o, *rows, target));
-  const std::vector<std::string> none;
-  options = learner_options(o, *pool, rows->columns(), *o.pool.name == "columns" ? rows->column_names : none);
+  options = learner_options(o, *pool, *rows);
 }
 
 OtherRows::OtherRows(const Dataset& data, const ShareBoostProblem& problem, ThreadPool& threads)

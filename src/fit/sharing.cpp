@@ -119,7 +119,7 @@ BoundSums sums_so_far(const SharingModel& model, const Competitor& competitor) {
   const auto number = [&](const char* name) {
     return kept.is_object() && kept.contains(name) && kept[name].is_number() ? kept[name].get<double>() : -1;
   };
-  if (number("squared_norm") != competitor.squared_norm() || number("loss") < 0 ||
+  if (number("squared_norm") != competitor.squared_norm(model.options.kernel) || number("loss") < 0 ||
       number("largest_norm") < 0) {
     throw OptionError(
         "competitor",
@@ -280,6 +280,7 @@ void OnlineSharing::State::learn_rows(const Dataset& data, const RowsToLearn& ho
                      *options.hash == 0;  // a row is used as an example without changes
   const RowMatrix rows = to_rows(data.x);
   const std::string none;
+  model().sets.expect(data.label.names);
   const double begun = cpu_seconds();
   for (Index i = how.first; i < rows.rows; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -332,9 +333,10 @@ FitReport OnlineSharing::State::report() const {
 void OnlineSharing::State::keep_metadata(const FitReport& report) {
   model().metadata = metadata_of(report);
   if (!meter) return;
-  model().metadata["competitor"] = {{"squared_norm", meter->competitor().squared_norm()},
-                                    {"loss", meter->sums().loss},
-                                    {"largest_norm", meter->sums().largest_norm}};
+  model().metadata["competitor"] = {
+      {"squared_norm", meter->competitor().squared_norm(model().options.kernel)},
+      {"loss", meter->sums().loss},
+      {"largest_norm", meter->sums().largest_norm}};
 }
 
 OnlineSharing::OnlineSharing(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -355,14 +357,25 @@ OnlineSharing OnlineSharing::resume(const ModelPtr& model, const SharingFit& opt
 }
 
 void OnlineSharing::compare_with(Competitor competitor) {
-  if (model().uses_kernel()) throw OptionError("competitor", "bounds are computed without a `kernel` only");
   if (model().options.update != UpdateRule::perceptron)
     throw OptionError("competitor", "the bound holds for `update` perceptron only");
+  if (model().options.budget > 0)
+    throw OptionError("competitor", "the bound does not hold where a `budget` forgets mistakes");
   if (model().features.bias() || model().features.by_name())
     throw OptionError("competitor",
                       "its weights are those of numbered columns; leave `bias` and `names` out");
   const BoundSums sums = sums_so_far(model(), competitor);
   state_->meter.emplace(std::move(competitor), sums);
+}
+
+void OnlineSharing::expect_classes(std::vector<std::string> names) {
+  state_->model().sets.expect(std::move(names));
+}
+
+std::string OnlineSharing::label_of(std::string_view line) {
+  LineExample& example = state_->line_example;
+  state_->new_names.clear();
+  return state_->reader.read(line, example) ? std::string() : state_->canonical(example.label);
 }
 
 void OnlineSharing::know_columns(const Dataset& rows, ThreadPool& threads) {

@@ -94,7 +94,7 @@ Solved solve(const StructuralFit& o, const StructuralProblem& problem, const std
   solved.path = solutions(
       o, problem, *data.train, solved.grid, context,
       [&](const StructuralResult& so_far, const Grid<double>& scores) {
-        solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight));
+        solved.train_errors.push_back(errors_of(problem.target, scores, data.train->weight, context.threads));
         if (!observed_rounds) add(stages.next(so_far, solved.train_errors.back()));
         context.monitor.progress("lambdas", std::ssize(so_far.stages), std::ssize(solved.grid),
                                  fmt::format("{} rows, gap {:.1e}", so_far.stages.back().columns.size(),
@@ -186,6 +186,16 @@ void check_degree(const StructuralFit& o) {
                       "above 0: there are infinitely many products");
 }
 
+/// Stumps, pieces and the like depend on the rows, so that those of a fold are others.
+void check_cost(const StructuralFit& o, const Dataset& train) {
+  const std::string& pool = *o.pool.name;
+  if (!o.cost || *o.folds == 0 || o.groups || pool == "columns" || pool == "products") return;
+  if (std::ssize(*o.cost) != train.columns())
+    throw OptionError("cost", fmt::format("with `folds` and candidates that differ between folds, expected a "
+                                          "cost for each of the {} columns, found {}",
+                                          train.columns(), o.cost->size()));
+}
+
 bool is_small(const Dataset& train) {
   return RowCopies(train.weight, train.rows()).count() * train.columns() <= kSmall;
 }
@@ -197,6 +207,7 @@ Fitted run(const FitData& data, const Options& options, const Context& context,
   const FieldTable table = fields(o);
   return run_fit(o.name, data, o.common, table, context, [&](Prepared& prepared) {
     check_degree(o);
+    check_cost(o, *prepared.train);
     if (!is_single(o) && !o.path_min) o.path_min = *o.penalty == "l2sq" ? kRidgePathMin : kPathMin;
     if (!options.loss) require_classes_by_default(*prepared.train);
     const double promised = o.common.tolerance.value_or(is_single(o) ? kSingleTolerance : kPathTolerance);

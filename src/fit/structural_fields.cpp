@@ -82,7 +82,7 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
            "(l2sq: half the curvature of the loss), downwards; cross-validation extends it as long as the "
            "last one is best")
       .between(1, kLongestPath)
-      .otherwise(50)
+      .otherwise(100)
       .when("no `lambda`", path);
   table.add("path-min", o.path_min, "The last lambda of the path, as a fraction of lambda_max")
       .above_up_to(0, 1)
@@ -148,11 +148,7 @@ FieldTable structural_fields(StructuralFit& o, const std::vector<std::string>& p
           "File of numbers above 0, one per column (or one per candidate; with `groups`: one per group): the "
           "penalty of a candidate is multiplied by the sum over the columns that it reads")
       .above(0)
-      .from_file()
-      .when("`pool` columns or products where there are `folds`", [&o, folds] {
-        const std::string pool = o.pool.name.value_or("columns");
-        return !folds() || pool == "columns" || pool == "products";
-      });
+      .from_file();
   table.append(solver_fields(o.common, traits));
   table.append(pool_fields(o.pool));
   table.section(std::string(kProductsSection));

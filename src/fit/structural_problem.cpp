@@ -6,6 +6,7 @@
 
 #include "fit/feature_groups.hpp"
 #include "fit/path_end.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/penalty/penalties.hpp"
 #include "sharelearn/penalty/sparse_group.hpp"
 
@@ -39,11 +40,7 @@ std::vector<double> candidate_costs(const std::vector<double>& costs, const Pool
 
 GroupOptions group_options(const StructuralFit& o, const Dataset& rows, const Pool& pool) {
   GroupOptions options;
-  if (o.groups) {
-    const bool named = *o.pool.name == "columns";
-    options.members =
-        groups_from(*o.groups, named ? rows.column_names : std::vector<std::string>(), pool.candidates());
-  }
+  if (o.groups) options.members = groups_from(*o.groups, rows.column_names, pool);
   if (o.cost) options.cost = *o.cost;
   if (options.cost.size() != (o.cost ? options.members.size() : 0)) {
     throw OptionError("cost", fmt::format("expected a cost for each of the {} groups, found {}",
@@ -73,6 +70,13 @@ StructuralOptions learner_options(const StructuralFit& o, Index columns, const S
   return options;
 }
 
+/// The target, if there is memory for its scores.
+Target affordable(Target target, Index rows) {
+  constexpr int kScoreArrays = 5;  // of the active set: scores, residual, both of a trial point, a direction
+  require_scores("a penalised fit", rows, target.outputs(), kScoreArrays);
+  return target;
+}
+
 }  // namespace
 
 bool is_single(const StructuralFit& o) {
@@ -85,7 +89,7 @@ std::vector<double> weights_for(const StructuralFit& o, const Dataset& rows, con
 
 StructuralProblem::StructuralProblem(const StructuralFit& o, const Dataset& rows, const Target* known,
                                      const MakeRowUpdate& row_update, const Context& context)
-    : target(target_of(rows, target_kind_of(*o.loss), known)),
+    : target(affordable(target_of(rows, target_kind_of(*o.loss), known), rows.rows())),
       scaling(Scaling::fit(rows.x, scaling_from(*o.common.scale), context.threads, rows.weight)),
       penalty(*o.penalty == "sparse-group" ? std::make_unique<SparseGroup>(*o.mix)
                                            : penalty_from(*o.penalty)),
@@ -96,6 +100,7 @@ StructuralProblem::StructuralProblem(const StructuralFit& o, const Dataset& rows
     induced = products.get();
     pool = std::move(products);
   } else {
+    const Alone alone(context.threads);  // every rank has the whole pool
     pool = make_pool({{rows.x, scaling}, target.classes.of_row, target.classes.count(), rows.weight}, o.pool,
                      context.seed, context.threads);
   }

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "data/complete.hpp"
 #include "data/labels.hpp"
 #include "fit/splits.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/data/split.hpp"
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/smooth_insensitive.hpp"
@@ -261,8 +263,8 @@ Errors errors_of_numbers(const Grid<double>& scores, std::span<const double> val
 }
 
 Errors errors_of_labels(const Grid<double>& scores, std::span<const std::int32_t> truth,
-                        std::span<const double> weights) {
-  LabelErrors errors = label_errors(scores, truth, weights);
+                        std::span<const double> weights, ThreadPool* shared = nullptr) {
+  LabelErrors errors = label_errors(scores, truth, weights, shared);
   return {errors.error, errors.coverage, std::nullopt, std::move(errors.of_class)};
 }
 
@@ -278,6 +280,14 @@ Errors errors_of(const Target& target, const Grid<double>& scores, std::span<con
   Grid<double> both(scores.rows(), 2);
   std::copy_n(scores.column(0), scores.rows(), both.column(1));
   return errors_of_labels(both, target.classes.of_row, weights);
+}
+
+Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights,
+                 ThreadPool& threads) {
+  if (is_shared(threads) && target.kind == TargetKind::classes)
+    return errors_of_labels(scores, target.classes.of_row, weights, &threads);
+  Grid<double> store;
+  return errors_of(target, completed(scores, store, threads), weights);
 }
 
 Split holdout_split(const Dataset& data, double fraction, std::uint64_t seed) {

@@ -49,7 +49,7 @@ void AdaBoostUpdate::update(const Place& place, std::span<double> row) {
   if (!split_) split_residual(place);
   const double a = budget_[static_cast<std::size_t>(place.column)];
   std::vector<double> plus(row.size()), minus(row.size());
-  place.columns.signed_dots_of(place.column, falling_, rising_, plus, minus);
+  place.columns.signed_dots_of(place.column, falling_, rising_, plus, minus, place.threads);
   const double lambda = penalty_.row_norm() == RowNorm::zero ? 0.0 : place.lambda;
   if (lambda == 0) {
     for (double& mu : plus) mu = std::max(mu, kLeastCorrelation);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "data/complete.hpp"
 #include "data/to_size.hpp"
 #include "learn/learner_bytes.hpp"
 #include "learn/multi_output_problem.hpp"
@@ -246,6 +247,7 @@ Grid<double> cascade_scores(const Cascade& cascade, const MultiOutputData& data,
   for (Index l = 0; l < std::min(levels, static_cast<Index>(cascade.levels.size())); ++l) {
     add_scores(design, cascade.levels[to_size(l)].increment, scores, threads);
   }
+  complete(scores, threads);
   return scores;
 }
 

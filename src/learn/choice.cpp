@@ -11,6 +11,7 @@
 #include "learn/diverse.hpp"
 #include "pool/narrow.hpp"
 #include "pool/order.hpp"
+#include "pool/shared_scan.hpp"
 #include "sharelearn/loss/offset_loss.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/entry_gain.hpp"
@@ -227,7 +228,7 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
   std::vector<Ranked> best = rank(pool_, state.solution.residual, rank_options, threads_);
   if (diverse) {
     best = pick_diverse(pool_, loss_, state.solution, best,
-                        {.norm = options_.norm, .count = count, .cost = costs});
+                        {.norm = options_.norm, .count = count, .cost = costs}, threads_);
   }
   std::vector<Choice> choices;
   for (const Ranked& ranked : best) {
@@ -241,7 +242,8 @@ std::vector<Choice> Chooser::by_gradient(const ChoiceState& state, Index count) 
 std::vector<double> Chooser::norms(const Grid<double>& residual) const {
   std::vector<double> norm(to_size(pool_.candidates()));
   const Index outputs = residual.cols();
-  pool_.correlate(narrow(residual, threads_), threads_, [&](const CandidateBlock& block, int) {
+  Grid<float> narrowed = narrow(residual, threads_);
+  const RowRange own = correlate_part(pool_, narrowed, {}, threads_, [&](const CandidateBlock& block, int) {
     for (Index a = 0; a < block.count; ++a) {
       double sum = 0;
       for (Index w = 0; w < pool_.width(); ++w) {
@@ -250,6 +252,7 @@ std::vector<double> Chooser::norms(const Grid<double>& residual) const {
       norm[to_size(block.first + a)] = sum;
     }
   });
+  share_candidates(std::span(norm), 1, own, threads_.ranks());
   return norm;
 }
 

@@ -5,7 +5,7 @@
 
 #include "data/to_size.hpp"
 #include "kernels/kernels.hpp"
-#include "run/serial_sum.hpp"
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 namespace {
@@ -24,20 +24,20 @@ std::span<double> numbers_of(MatrixXd& matrix) {
 class Deflation {
  public:
   Deflation(const Pool& pool, const Loss& loss, const CorrectiveState& solution,
-            std::span<const Ranked> shortlist)
+            std::span<const Ranked> shortlist, ThreadPool& threads)
       : gradient_(loss.outputs(), std::ssize(shortlist)) {
     const Index count = std::ssize(shortlist), rows = pool.rows();
     Grid<float> columns(rows, count);
     for (Index a = 0; a < count; ++a) pool.values(shortlist[to_size(a)].candidate, columns, a);
-    serial_sum(rows, numbers_of(gradient_), [&](RowRange block, std::span<double> sums) {
+    sum_blocks(rows, numbers_of(gradient_), threads, [&](RowRange block, std::span<double> sums) {
       kernels::correlate({columns.data() + block.begin, columns.stride(), count},
                          kernels::Block<double>{solution.residual.data() + block.begin,
                                                 solution.residual.stride(), loss.outputs()},
                          block.size(), sums.data());
     });
-    scale(columns, loss, solution.scores);
+    scale(columns, loss, solution.scores, threads);
     MatrixXd gram(count, count);
-    serial_sum(rows, numbers_of(gram), [&](RowRange block, std::span<double> sums) {
+    sum_blocks(rows, numbers_of(gram), threads, [&](RowRange block, std::span<double> sums) {
       const kernels::Block<float> x{columns.data() + block.begin, columns.stride(), count};
       kernels::correlate(x, x, block.size(), sums.data());
     });
@@ -62,11 +62,11 @@ class Deflation {
  private:
   /// Centres the columns and multiplies them by the root of the row weights: the curvature, summed over the
   /// outputs.
-  static void scale(Grid<float>& columns, const Loss& loss, const Grid<double>& scores) {
+  static void scale(Grid<float>& columns, const Loss& loss, const Grid<double>& scores, ThreadPool& threads) {
     const Index count = columns.cols();
     Grid<double> curvature(loss.rows(), loss.outputs());
     std::vector<double> weight(to_size(loss.rows())), sums(to_size(count + 1));  // the last: of the weights
-    serial_sum(loss.rows(), sums, [&](RowRange block, std::span<double> out) {
+    sum_blocks(loss.rows(), sums, threads, [&](RowRange block, std::span<double> out) {
       loss.curvature(block, scores, curvature);
       for (Index i = block.begin; i < block.end; ++i) {
         for (Index c = 0; c < loss.outputs(); ++c) weight[to_size(i)] += curvature(i, c);
@@ -92,8 +92,9 @@ class Deflation {
 }  // namespace
 
 std::vector<Ranked> pick_diverse(const Pool& pool, const Loss& loss, const CorrectiveState& solution,
-                                 std::span<const Ranked> shortlist, const RankOptions& options) {
-  Deflation left(pool, loss, solution, shortlist);
+                                 std::span<const Ranked> shortlist, const RankOptions& options,
+                                 ThreadPool& threads) {
+  Deflation left(pool, loss, solution, shortlist, threads);
   std::vector<Ranked> picked;
   while (std::ssize(picked) < options.count) {
     Index best = -1;

@@ -17,6 +17,7 @@ namespace sharelearn {
 /// the loss's curvature at the solution, summed over the outputs. The columns are centred, which stands for a
 /// bias.
 std::vector<Ranked> pick_diverse(const Pool& pool, const Loss& loss, const CorrectiveState& solution,
-                                 std::span<const Ranked> shortlist, const RankOptions& options);
+                                 std::span<const Ranked> shortlist, const RankOptions& options,
+                                 ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -24,7 +24,7 @@ void GradBoostUpdate::update(const Place& place, std::span<double> row) {
   const double curvature = bound_ * squares_[static_cast<std::size_t>(place.column)];
   if (curvature == 0) return;
   std::vector<double> gradient(row.size());
-  place.columns.dots_of(place.column, place.residual, gradient);
+  place.columns.dots_of(place.column, place.residual, gradient, place.threads);
   gradboost_row(penalty_, gradient, curvature, place.lambda, row);
 }
 

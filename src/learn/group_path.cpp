@@ -11,6 +11,7 @@
 
 #include "learn/learner_bytes.hpp"
 #include "pool/narrow.hpp"
+#include "pool/shared_scan.hpp"
 #include "sharelearn/pool/ranking.hpp"
 #include "sharelearn/run/error.hpp"
 #include "solve/accelerated.hpp"
@@ -256,10 +257,12 @@ std::vector<Ranked> GroupBooster::Engine::score_all(double& largest) {
   const auto size = static_cast<std::size_t>(pool_.width()) * k_;
   std::vector<double> sums(static_cast<std::size_t>(pool_.candidates()) * size);
   narrow(residual_, narrow_, context_.threads);
-  pool_.correlate(narrow_, context_.threads, [&](const CandidateBlock& block, int) {
-    std::copy_n(block.sums, static_cast<std::size_t>(block.count) * size,
-                sums.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(block.first) * size));
-  });
+  const RowRange own =
+      correlate_part(pool_, narrow_, {}, context_.threads, [&](const CandidateBlock& block, int) {
+        std::copy_n(block.sums, static_cast<std::size_t>(block.count) * size,
+                    sums.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(block.first) * size));
+      });
+  share_candidates(std::span(sums), static_cast<Index>(size), own, context_.threads.ranks());
   std::vector<char> in_use(groups_.size(), 0);
   for (const Index g : active_) in_use[static_cast<std::size_t>(g)] = 1;
   std::vector<double> score(groups_.size(), 0.0);
@@ -273,14 +276,12 @@ std::vector<Ranked> GroupBooster::Engine::score_all(double& largest) {
     }
     double& to = score[static_cast<std::size_t>(g)];
     to = score_of(g, of_group);
-    if (std::abs(to - lambda_) > kClose * lambda_ && lambda_ > 0) return;
-    of_group.clear();
-    for (const Index candidate : group(g)) {
-      const std::vector<double> exact = exact_sums(pool_, candidate, residual_);
-      of_group.insert(of_group.end(), exact.begin(), exact.end());
-    }
-    to = score_of(g, of_group);
   });
+  for (std::size_t g = 0; g < score.size(); ++g) {
+    if (in_use[g] != 0 || (std::abs(score[g] - lambda_) > kClose * lambda_ && lambda_ > 0)) continue;
+    score[g] = score_of(static_cast<Index>(g),
+                        exact_sums(pool_, group(static_cast<Index>(g)), residual_, context_.threads));
+  }
   std::vector<Ranked> violators;
   for (std::size_t g = 0; g < score.size(); ++g) {
     largest = std::max(largest, score[g]);

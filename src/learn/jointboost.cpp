@@ -1,13 +1,18 @@
 #include "sharelearn/learn/jointboost.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "data/complete.hpp"
 #include "data/to_size.hpp"
+#include "pool/shared_scan.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 
 namespace sharelearn {
 namespace {
@@ -28,6 +33,14 @@ Sums operator-(const Sums& a, const Sums& b) {
   return {a.agreement - b.agreement, a.mass - b.mass};
 }
 
+/// The sums of every stump and class.
+std::vector<Sums> sums_of(Index stumps, Index classes) {
+  const double count = static_cast<double>(stumps) * static_cast<double>(classes);
+  require_memory(sizeof(Sums) * count,
+                 fmt::format("jointboost with {} stumps and {} classes", stumps, classes));
+  return std::vector<Sums>(to_size(stumps * classes));
+}
+
 class JointBooster {
  public:
   JointBooster(const StumpPool& pool, const Classes& classes, const std::vector<double>& weights,
@@ -37,7 +50,7 @@ class JointBooster {
         row_weight_(weights),
         threads_(threads),
         scores_(pool.rows(), classes.count()),
-        below_(to_size(pool.candidates() * classes.count())),
+        below_(sums_of(pool.candidates(), classes.count())),
         total_(to_size(classes.count())) {}
 
   /// Computes the sums of every stump and class with the current weights w = exp(-z H).
@@ -57,12 +70,13 @@ class JointBooster {
       }
     });
     for (Index c = 0; c < k; ++c) total_[to_size(c)] = {totals[to_size(c)], totals[to_size(k + c)]};
-    pool_.correlate(terms, threads_, [&](const CandidateBlock& block, int) {
+    const RowRange own = correlate_part(pool_, terms, {}, threads_, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         const double* sums = block.sums + a * 2 * k;
         for (Index c = 0; c < k; ++c) below_[to_size((block.first + a) * k + c)] = {sums[c], sums[k + c]};
       }
     });
+    share_candidates(std::span(below_), k, own, threads_.ranks());
   }
 
   /// Fits the values of a round whose stump and set are known.
@@ -140,7 +154,10 @@ class JointBooster {
     });
   }
 
-  const Grid<double>& scores() const { return scores_; }
+  const Grid<double>& scores() {
+    complete(scores_, threads_);
+    return scores_;
+  }
 
  private:
   struct Extension {

@@ -4,18 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <numeric>
 #include <queue>
 #include <set>
+#include <span>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "data/task_tree_shape.hpp"
 #include "data/to_size.hpp"
 #include "sharelearn/data/line_reader.hpp"
 #include "sharelearn/run/error.hpp"
+#include "sharelearn/run/memory.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
@@ -69,61 +73,169 @@ void check_complete(const std::vector<NodeLine>& lines, const std::vector<std::s
                              node.name));
 }
 
-/// sum over columns of products of signatures, k x k, from the signatures of one column at a time.
-std::vector<double> signature_products(const MultiOutputData& data) {
-  const Index k = data.outputs();
-  std::vector<double> products(to_size(k * k), 0.0);
-  std::vector<double> positives(to_size(k), 0.0), negatives(to_size(k), 0.0);
-  const std::vector<double>& weights = data.error_weights();
-  const auto mean = [](double sum, double weight) { return weight > 0 ? sum / weight : 0.0; };
-  const auto sign_of = [&](Index i, Index c) -> int {
-    if (data.multiclass()) return data.label[to_size(i)] == c ? 1 : -1;
-    if (!data.own_rows()) return data.sign[to_size(i * k + c)];
-    return i >= data.task_begin[to_size(c)] && i < data.task_begin[to_size(c + 1)] ? data.sign[to_size(i)]
-                                                                                   : 0;
-  };
-  for (Index c = 0; c < k; ++c) {
-    for (Index i = 0; i < data.rows(); ++i) {
-      positives[to_size(c)] += sign_of(i, c) > 0 ? weights[to_size(i)] : 0;
-      negatives[to_size(c)] += sign_of(i, c) < 0 ? weights[to_size(i)] : 0;
+/// Sums of `value` over the rows where each output is positive, and over those where it is negative. O(m + k)
+/// for classes, and for tasks with rows of their own.
+struct SignSums {
+  std::vector<double> above, below;
+
+  void add(const MultiOutputData& data, const std::vector<double>& value) {
+    const Index k = data.outputs();
+    above.assign(to_size(k), 0.0);
+    below.assign(to_size(k), 0.0);
+    if (data.multiclass()) {
+      double total = 0;
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        above[to_size(data.label[i])] += value[i];
+        total += value[i];
+      }
+      for (std::size_t c = 0; c < above.size(); ++c) below[c] = total - above[c];
+      return;
     }
-  }
-  std::vector<float> column(to_size(data.rows()));
-  std::vector<double> signature(to_size(k));
-  for (Index j = 0; j < data.x.cols(); ++j) {
-    data.x.copy_column(j, column.data());
     for (Index c = 0; c < k; ++c) {
       const Index begin = data.own_rows() ? data.task_begin[to_size(c)] : 0;
       const Index end = data.own_rows() ? data.task_begin[to_size(c + 1)] : data.rows();
-      double above = 0, below = 0;
       for (Index i = begin; i < end; ++i) {
-        const int sign = sign_of(i, c);
-        const double value = weights[to_size(i)] * static_cast<double>(column[to_size(i)]);
-        above += sign > 0 ? value : 0;
-        below += sign < 0 ? value : 0;
+        const int sign = data.own_rows() ? data.sign[to_size(i)] : data.sign[to_size(i * k + c)];
+        if (sign != 0) (sign > 0 ? above : below)[to_size(c)] += value[to_size(i)];
       }
-      signature[to_size(c)] = mean(above, positives[to_size(c)]) - mean(below, negatives[to_size(c)]);
-    }
-    for (Index a = 0; a < k; ++a) {
-      for (Index b = 0; b < k; ++b)
-        products[to_size(a * k + b)] += signature[to_size(a)] * signature[to_size(b)];
     }
   }
-  return products;
+};
+
+/// An output's signature: of every column the mean over its positive rows minus that over the negative ones.
+class Signatures {
+ public:
+  explicit Signatures(const MultiOutputData& data) : data_(data), value_(data.error_weights()) {
+    weights_.add(data, value_);
+  }
+
+  /// The number of column j for all outputs.
+  void of_column(Index j, std::span<double> out) {
+    column_.resize(to_size(data_.rows()));
+    data_.x.copy_column(j, column_.data());
+    const std::vector<double>& weights = data_.error_weights();
+    for (std::size_t i = 0; i < value_.size(); ++i) value_[i] = weights[i] * static_cast<double>(column_[i]);
+    sums_.add(data_, value_);
+    const auto mean = [](double sum, double weight) { return weight > 0 ? sum / weight : 0.0; };
+    for (std::size_t c = 0; c < out.size(); ++c)
+      out[c] = mean(sums_.above[c], weights_.above[c]) - mean(sums_.below[c], weights_.below[c]);
+  }
+
+ private:
+  const MultiOutputData& data_;
+  std::vector<double> value_;
+  std::vector<float> column_;
+  SignSums weights_, sums_;
+};
+
+/// One number per pair of outputs a < b, row by row.
+class Pairs {
+ public:
+  explicit Pairs(Index k) : k_(k), value_(to_size(k * (k - 1) / 2), 0.0) {}
+  double& operator()(Index a, Index b) { return row(std::min(a, b))[std::abs(a - b) - 1]; }
+  /// Of the pairs (a, a + 1), (a, a + 2) and so on.
+  double* row(Index a) { return value_.data() + a * (2 * k_ - a - 1) / 2; }
+
+ private:
+  Index k_;
+  std::vector<double> value_;
+};
+
+/// (1 - cosine) / 2 of the signatures. O(d k^2), in tiles that stay in the cache.
+Pairs cosine_distances(const MultiOutputData& data) {
+  constexpr Index kColumns = 32, kTile = 512;
+  const Index k = data.outputs(), columns = data.x.cols();
+  Pairs product(k);
+  Signatures signatures(data);
+  std::vector<double> lengths(to_size(k), 0.0), block(to_size(kColumns * k));
+  const auto line = [&](Index j) { return std::span(block).subspan(to_size(j * k), to_size(k)); };
+  for (Index first = 0; first < columns; first += kColumns) {
+    const Index count = std::min(kColumns, columns - first);
+    for (Index j = 0; j < count; ++j) {
+      signatures.of_column(first + j, line(j));
+      for (Index c = 0; c < k; ++c) lengths[to_size(c)] += line(j)[to_size(c)] * line(j)[to_size(c)];
+    }
+    for (Index tile = 0; tile < k; tile += kTile) {
+      const Index end = std::min(tile + kTile, k);
+      for (Index a = 0; a < end; ++a) {
+        double* row = product.row(a);
+        for (Index j = 0; j < count; ++j) {
+          const double* other = line(j).data();
+          for (Index b = std::max(tile, a + 1); b < end; ++b) row[b - a - 1] += other[a] * other[b];
+        }
+      }
+    }
+  }
+  for (Index a = 0; a < k; ++a) {
+    for (Index b = a + 1; b < k; ++b) {
+      const double length = std::sqrt(lengths[to_size(a)] * lengths[to_size(b)]);
+      product(a, b) = length > 0 ? 0.5 * (1 - product(a, b) / length) : 0.5;
+    }
+  }
+  return product;
 }
 
-std::vector<double> cosine_distances(const MultiOutputData& data) {
-  const Index k = data.outputs();
-  const std::vector<double> products = signature_products(data);
-  std::vector<double> distance(to_size(k * k), 0.0);
-  for (Index a = 0; a < k; ++a) {
-    for (Index b = 0; b < k; ++b) {
-      const double lengths = std::sqrt(products[to_size(a * k + a)] * products[to_size(b * k + b)]);
-      distance[to_size(a * k + b)] = lengths > 0 ? 0.5 * (1 - products[to_size(a * k + b)] / lengths) : 0.5;
+/// Clusters and, of each, the nearest later one (the first of equals): finding the closest pair is O(k), and
+/// a merge looks again for the neighbours of those clusters only that had one of the two.
+class Clusters {
+ public:
+  explicit Clusters(Pairs distance, Index k)
+      : distance_(std::move(distance)), size_(to_size(k), 1), nearest_(to_size(k), -1), alive_(to_size(k)) {
+    std::iota(alive_.begin(), alive_.end(), Index{0});
+    for (std::size_t place = 0; place < alive_.size(); ++place) find_nearest(place);
+  }
+
+  Index count() const { return std::ssize(alive_); }
+
+  /// The first of the closest pairs.
+  std::pair<Index, Index> closest() {
+    Index best = alive_.front();
+    for (const Index a : alive_) {
+      if (nearest_[to_size(a)] >= 0 && to_nearest(a) < to_nearest(best)) best = a;
+    }
+    return {best, nearest_[to_size(best)]};
+  }
+
+  double distance(Index a, Index b) { return distance_(a, b); }
+
+  /// The cluster of both stands at a < b; distances are means over pairs of members.
+  void merge(Index a, Index b) {
+    const auto share_a = static_cast<double>(size_[to_size(a)]),
+               share_b = static_cast<double>(size_[to_size(b)]);
+    alive_.erase(std::lower_bound(alive_.begin(), alive_.end(), b));
+    for (const Index other : alive_) {
+      if (other != a)
+        distance_(a, other) =
+            (share_a * distance_(a, other) + share_b * distance_(b, other)) / (share_a + share_b);
+    }
+    size_[to_size(a)] += size_[to_size(b)];
+    for (std::size_t place = 0; place < alive_.size() && alive_[place] < b; ++place) {
+      const Index other = alive_[place];
+      Index& nearest = nearest_[to_size(other)];
+      if (other == a || nearest == a || nearest == b) {
+        find_nearest(place);
+      } else if (other < a && (distance_(other, a) < to_nearest(other) ||
+                               (distance_(other, a) == to_nearest(other) && a < nearest))) {
+        nearest = a;
+      }
     }
   }
-  return distance;
-}
+
+ private:
+  double to_nearest(Index a) { return distance_(a, nearest_[to_size(a)]); }
+
+  void find_nearest(std::size_t place) {
+    const Index a = alive_[place];
+    Index best = -1;
+    for (const Index b : std::span(alive_).subspan(place + 1)) {
+      if (best < 0 || distance_(a, b) < distance_(a, best)) best = b;
+    }
+    nearest_[to_size(a)] = best;
+  }
+
+  Pairs distance_;
+  std::vector<Index> size_, nearest_, alive_;  // by the output that stands for a cluster; alive_ ascends
+};
 
 }  // namespace
 
@@ -181,37 +293,23 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
 
 OutputTree clustered_tree(const MultiOutputData& data) {
   const Index k = data.outputs();
-  std::vector<double> distance = cosine_distances(data);
+  const auto outputs = static_cast<double>(k);
+  require_memory(outputs * (outputs - 1) / 2 * sizeof(double),
+                 fmt::format("clustering {} outputs into a tree", k));
+  Clusters clusters(cosine_distances(data), k);
   OutputTree tree{.leaves = k,
                   .parent = std::vector<Index>(to_size(k), -1),
                   .height = std::vector<double>(to_size(k), 0.0)};
-  std::vector<Index> node(to_size(k)), size(to_size(k), 1);  // of the cluster stored at each place
+  std::vector<Index> node(to_size(k));  // of the cluster that an output stands for
   std::iota(node.begin(), node.end(), Index{0});
-  std::vector<Index> alive = node;
-  while (alive.size() > 1) {
-    Index best_a = alive[0], best_b = alive[1];
-    for (std::size_t i = 0; i < alive.size(); ++i) {
-      for (std::size_t j = i + 1; j < alive.size(); ++j) {
-        if (distance[to_size(alive[i] * k + alive[j])] < distance[to_size(best_a * k + best_b)]) {
-          best_a = alive[i], best_b = alive[j];
-        }
-      }
-    }
+  while (clusters.count() > 1) {
+    const auto [a, b] = clusters.closest();
     const auto merged = static_cast<Index>(tree.parent.size());
-    tree.parent[to_size(node[to_size(best_a)])] = tree.parent[to_size(node[to_size(best_b)])] = merged;
+    tree.parent[to_size(node[to_size(a)])] = tree.parent[to_size(node[to_size(b)])] = merged;
     tree.parent.push_back(-1);
-    tree.height.push_back(distance[to_size(best_a * k + best_b)]);
-    const auto share_a = static_cast<double>(size[to_size(best_a)]),
-               share_b = static_cast<double>(size[to_size(best_b)]);
-    for (const Index other : alive) {
-      const double mean = (share_a * distance[to_size(best_a * k + other)] +
-                           share_b * distance[to_size(best_b * k + other)]) /
-                          (share_a + share_b);
-      distance[to_size(best_a * k + other)] = distance[to_size(other * k + best_a)] = mean;
-    }
-    node[to_size(best_a)] = merged;
-    size[to_size(best_a)] += size[to_size(best_b)];
-    alive.erase(std::find(alive.begin(), alive.end(), best_b));
+    tree.height.push_back(clusters.distance(a, b));
+    clusters.merge(a, b);
+    node[to_size(a)] = merged;
   }
   const double largest = *std::max_element(tree.height.begin(), tree.height.end());
   for (double& height : tree.height) height = largest > 0 ? std::min(height / largest, 1.0) : height;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pool/narrow.hpp"
+#include "pool/shared_scan.hpp"
 
 namespace sharelearn {
 namespace {
@@ -30,25 +31,20 @@ double PoolScan::norm_of_columns(const double* sums, Index outputs) const {
   return largest;
 }
 
-void PoolScan::exact_score(Index candidate, const Grid<double>& residual, std::span<const double> cost) {
-  const auto at = static_cast<std::size_t>(candidate);
-  const std::vector<double> sums = exact_sums(pool_, candidate, residual);
-  scores_[at] = norm_of_columns(sums.data(), residual.cols()) / (at < cost.size() ? cost[at] : 1.0);
-}
-
 void PoolScan::score(const Grid<double>& residual, std::span<const double> cost, std::span<const char> active,
                      double lambda) {
   const Index outputs = residual.cols();
   if (residual_.cols() != outputs) residual_ = Grid<float>(residual.rows(), outputs);
   scores_.resize(static_cast<std::size_t>(pool_.candidates()), 0.0);
   narrow(residual, residual_, threads_);
-  pool_.correlate(residual_, threads_, [&](const CandidateBlock& block, int) {
+  const RowRange own = correlate_part(pool_, residual_, {}, threads_, [&](const CandidateBlock& block, int) {
     for (Index a = 0; a < block.count; ++a) {
       const auto at = static_cast<std::size_t>(block.first + a);
       scores_[at] = norm_of_columns(block.sums + a * pool_.width() * outputs, outputs) /
                     (at < cost.size() ? cost[at] : 1.0);
     }
   });
+  share_candidates(std::span(scores_), 1, own, threads_.ranks());
   if (lambda == 0) return;
   std::vector<Index> close;
   for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
@@ -62,9 +58,13 @@ void PoolScan::score(const Grid<double>& residual, std::span<const double> cost,
 
 void PoolScan::score_some(std::span<const Index> candidates, const Grid<double>& residual,
                           std::span<const double> cost) {
-  threads_.for_each(std::ssize(candidates), [&](Index which, int) {
-    exact_score(candidates[static_cast<std::size_t>(which)], residual, cost);
-  });
+  const std::vector<double> sums = exact_sums(pool_, candidates, residual, threads_);
+  for (std::size_t which = 0; which < candidates.size(); ++which) {
+    const auto at = static_cast<std::size_t>(candidates[which]);
+    scores_[at] = norm_of_columns(sums.data() + static_cast<Index>(which) * pool_.width() * residual.cols(),
+                                  residual.cols()) /
+                  (at < cost.size() ? cost[at] : 1.0);
+  }
 }
 
 void PoolScan::replace(Index candidate, std::span<const double> sums, double cost) {
@@ -75,13 +75,15 @@ void PoolScan::replace(Index candidate, std::span<const double> sums, double cos
 double PoolScan::largest(const Grid<double>& residual, std::span<const double> cost) {
   score(residual, cost, {}, 0);
   const double roughly = scores_.empty() ? 0.0 : *std::max_element(scores_.begin(), scores_.end());
-  double exactly = 0;
+  std::vector<Index> leading;
   for (Index candidate = 0; candidate < pool_.candidates(); ++candidate) {
     const auto at = static_cast<std::size_t>(candidate);
-    if (scores_[at] < roughly * (1 - 10 * kFloatSlack) || scores_[at] == 0) continue;
-    exact_score(candidate, residual, cost);
-    exactly = std::max(exactly, scores_[at]);
+    if (scores_[at] >= roughly * (1 - 10 * kFloatSlack) && scores_[at] != 0) leading.push_back(candidate);
   }
+  score_some(leading, residual, cost);
+  double exactly = 0;
+  for (const Index candidate : leading)
+    exactly = std::max(exactly, scores_[static_cast<std::size_t>(candidate)]);
   return exactly;
 }
 

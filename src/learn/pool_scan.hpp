@@ -40,7 +40,6 @@ class PoolScan {
 
  private:
   double norm_of_columns(const double* sums, Index outputs) const;
-  void exact_score(Index candidate, const Grid<double>& residual, std::span<const double> cost);
   const Pool& pool_;
   const Penalty& penalty_;
   ThreadPool& threads_;

@@ -1,5 +1,6 @@
 #include "learn/refit.hpp"
 
+#include "data/complete.hpp"
 #include "learn/chosen_columns.hpp"
 #include "solve/corrective_solver.hpp"
 
@@ -59,6 +60,7 @@ Grid<double> refitted_scores(const Loss& loss, const ShareBoostResult& path, con
   CorrectiveState state;
   state.w = last_solution(path);
   minimise(columns.problem(loss, options.bias, options.penalty, context.threads), options.corrective, state);
+  complete(state.scores, context.threads);
   return std::move(state.scores);
 }
 
@@ -78,6 +80,7 @@ Grid<double> finish_stage(ShareBoostResult& path, std::size_t stage, const Pool&
   const auto split = state.w.end() - std::ssize(finished.bias);
   finished.weights.assign(state.w.begin(), split);
   finished.bias.assign(split, state.w.end());
+  complete(state.scores, context.threads);
   return std::move(state.scores);
 }
 

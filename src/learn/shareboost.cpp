@@ -16,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr const char* kRoundsEntry = "rounds";  // of a checkpoint
+/// A loss below this fraction of that without features can only be reached by separating the rows.
+constexpr double kSeparated = 1e-3;
 
 /// Number of candidates to choose in total.
 Index goal_of(const Pool& pool, const ShareBoostOptions& options) {
@@ -104,8 +106,8 @@ class Booster {
   void save(ByteWriter& out, const ObserverState& observer) const {
     out.u64(result_.stages.size());
     for (const ShareBoostStage& stage : result_.stages) write_stage(out, stage);
-    write_grid(out, state_.scores);
-    write_grid(out, state_.residual);
+    write_rows(out, state_.scores, context_.threads);
+    write_rows(out, state_.residual, context_.threads);
     const bool keeps = inherits_curvature() && state_.preconditioner;
     out.u8(keeps ? 1 : 0);
     if (keeps) state_.preconditioner->save(out);
@@ -200,10 +202,17 @@ class Booster {
     result_.stages.push_back(std::move(stage));
   }
 
-  /// The bias alone costs nothing to correct: never loosely.
+  /// Whether the rows are separated and nothing bounds the weights: then no weights are optimal.
+  bool has_no_optimum() const {
+    return options_.penalty.is_zero() && !result_.stages.empty() &&
+           result_.stages.back().report.loss < kSeparated * result_.stages.front().report.loss;
+  }
+
+  /// The bias alone costs nothing to correct: never loosely. The last round is corrected to the end, unless
+  /// there is none.
   CorrectiveOptions how_to_correct() const {
     const bool last = std::ssize(result_.chosen) == options_.features;
-    CorrectiveOptions how = last && options_.last ? *options_.last : options_.corrective;
+    CorrectiveOptions how = last && options_.last && !has_no_optimum() ? *options_.last : options_.corrective;
     if (result_.chosen.empty()) how.relative_gradient = 0;
     return how;
   }

@@ -57,6 +57,7 @@ Grid<double> log_probabilities_of(Link link, const Grid<double>& scores, double 
 /// Rows that were as confident, and how often they were right.
 struct Group {
   double weight = 0, confidence = 0, right = 0;  ///< sums
+  double highest = 0;                            ///< confidence of one row
 };
 
 /// Log of the sum of all but the most probable class, and the largest of them.
@@ -73,6 +74,13 @@ Others others_of(const Grid<double>& log_p, Index row, Index best) {
     if (c != best) sum += std::exp(log_p(row, c) - largest);
   }
   return {largest + std::log(sum), largest};
+}
+
+/// The least confidence that leaves the first place to the most probable class.
+double least_confidence(const Others& others) {
+  constexpr double kAbove = 1 + 1e-9;  // what keeps the first place is more than rounding
+  const double second = std::exp(others.log_largest - others.log_sum);  // its share of the others
+  return second / (1 + second) * kAbove;
 }
 
 double value_at(const ConfidenceMap& map, double confidence) {
@@ -97,6 +105,7 @@ std::vector<Group> distinct(const std::vector<Group>& groups) {
       result.back().weight += group.weight;
       result.back().confidence += group.confidence;
       result.back().right += group.right;
+      result.back().highest = group.highest;
     }
   }
   return result;
@@ -127,6 +136,7 @@ std::vector<Group> groups_of(const Grid<double>& log_p, std::span<const std::int
     group.weight += equal.weight;
     group.right += equal.right;
     group.confidence += equal.weight * std::exp(confidence(order[from]));
+    group.highest = std::exp(confidence(order[from]));
   }
   return distinct(groups);
 }
@@ -156,6 +166,44 @@ std::vector<double> ascending_shares(const std::vector<Group>& groups, double ro
   }
   std::ranges::sort(shares);  // the half rows may have disturbed the order
   return shares;
+}
+
+/// Lowers the points of the map by what map_confidence() adds, on average over a group, to keep the first
+/// place the first: to half the share of right rows at most, so that the map stays moderate, and not below
+/// what every row of the group gets anyway.
+void make_up_for_first_places(ConfidenceMap& map, const std::vector<Group>& groups, const Grid<double>& log_p,
+                              std::span<const double> weights) {
+  constexpr int kMostSteps = 20;
+  constexpr double kSettled = 1e-4;
+  struct Row {
+    double confidence, least;
+    std::size_t group;
+  };
+  std::vector<Row> rows;
+  std::vector<double> floor = map.to;
+  const std::vector<std::int32_t> best = predicted_classes(log_p);
+  for (Index i = 0; i < log_p.rows(); ++i) {
+    const double confidence = std::exp(log_p(i, best[to_size(i)]));
+    const double least = least_confidence(others_of(log_p, i, best[to_size(i)]));
+    const auto at = std::ranges::lower_bound(groups, confidence, {}, &Group::highest) - groups.begin();
+    rows.push_back({confidence, least, std::min(static_cast<std::size_t>(at), groups.size() - 1)});
+    floor[rows.back().group] = std::min(floor[rows.back().group], least);
+  }
+  const std::vector<double> wanted = map.to;
+  for (int step = 0; step < kMostSteps; ++step) {
+    std::vector<double> added(groups.size(), 0.0);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Row& row = rows[i];
+      added[row.group] += weight_at(weights, i) * std::max(row.least - value_at(map, row.confidence), 0.0);
+    }
+    double largest = 0, above = 1;
+    for (std::size_t g = groups.size(); g-- > 0;) {
+      const double lowered = std::max({wanted[g] - added[g] / groups[g].weight, wanted[g] / 2, floor[g]});
+      largest = std::max(largest, std::abs(std::min(lowered, above) - map.to[g]));
+      above = map.to[g] = std::min(lowered, above);
+    }
+    if (largest < kSettled) return;
+  }
 }
 
 }  // namespace
@@ -193,14 +241,11 @@ double fit_temperature(Link link, const Grid<double>& scores, const Tasks& tasks
 
 void map_confidence(const ConfidenceMap& map, Grid<double>& log_p) {
   if (map.from.empty() || log_p.cols() < 2) return;
-  constexpr double kAbove = 1 + 1e-9;  // what keeps the first place is more than rounding
   const std::vector<std::int32_t> best = predicted_classes(log_p);
   for (Index i = 0; i < log_p.rows(); ++i) {
     const std::int32_t first = best[to_size(i)];
     const Others others = others_of(log_p, i, first);
-    const double second = std::exp(others.log_largest - others.log_sum);  // its share of the others
-    const double confidence =
-        std::max(value_at(map, std::exp(log_p(i, first))), second / (1 + second) * kAbove);
+    const double confidence = std::max(value_at(map, std::exp(log_p(i, first))), least_confidence(others));
     const double shift = std::log1p(-confidence) - others.log_sum;
     for (Index c = 0; c < log_p.cols(); ++c) {
       log_p(i, c) = c == first ? std::log(confidence) : log_p(i, c) + shift;
@@ -220,6 +265,7 @@ ConfidenceMap fit_confidence(const Grid<double>& log_p, std::span<const std::int
     map.from.push_back(std::min(groups[g].confidence / groups[g].weight, 1.0));
     map.to.push_back(shares[g]);
   }
+  make_up_for_first_places(map, groups, log_p, weights);
   return map;
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "data/row_copies.hpp"
+#include "run/ranks.hpp"
 #include "run/serial_sum.hpp"
 #include "sharelearn/run/random.hpp"
 
@@ -156,10 +157,10 @@ double error_rate(const Grid<double>& scores, std::span<const std::int32_t> trut
 }
 
 LabelErrors label_errors(const Grid<double>& scores, std::span<const std::int32_t> truth,
-                         std::span<const double> weights) {
+                         std::span<const double> weights, ThreadPool* shared) {
   enum { kTotal, kErrors, kKnown, kPlaces, kOfClass };  // then of each class: wrong rows, all rows
   std::vector<double> sums(static_cast<std::size_t>(kOfClass + 2 * scores.cols()));
-  serial_sum(scores.rows(), sums, [&](RowRange block, std::span<double> to) {
+  const auto add = [&](RowRange block, std::span<double> to) {
     const TrueClassPlaces places(scores, truth, block);
     for (Index i = block.begin; i < block.end; ++i) {
       const double weight = weight_at(weights, i);
@@ -175,7 +176,12 @@ LabelErrors label_errors(const Grid<double>& scores, std::span<const std::int32_
       of_class[0] += wrong;
       of_class[1] += weight;
     }
-  });
+  };
+  if (shared != nullptr) {
+    sum_blocks(scores.rows(), sums, *shared, add);
+  } else {
+    serial_sum(scores.rows(), sums, add);
+  }
   LabelErrors errors{sums[kTotal] > 0 ? sums[kErrors] / sums[kTotal] : 0,
                      sums[kKnown] > 0 ? sums[kPlaces] / sums[kKnown] : kUndefined,
                      {}};

@@ -8,6 +8,7 @@
 #include "data/to_size.hpp"
 #include "kernels/kernels.hpp"
 #include "pool/row_major.hpp"
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 namespace {
@@ -67,7 +68,7 @@ void ColumnPool::correlate(const Grid<float>& residual, ThreadPool& threads,
   if (sparse) by_rows.emplace(residual, 1, threads);
   std::vector<double> total(to_size(k), 0.0);
   if (!sparse && x_.is_scaled()) total = column_sums(residual, threads);
-  threads.for_each(blocks(), [&](Index block, int worker) {
+  for_each_own(blocks(), threads, [&](Index block, int worker) {
     const Index first = block * kColumnsPerBlock;
     const Columns columns{first, std::min(kColumnsPerBlock, x_.cols() - first)};
     std::vector<double> sums(to_size(columns.count * k), 0.0);

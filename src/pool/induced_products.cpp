@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/kernels.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -110,7 +111,7 @@ void InducedProductPool::compute_block(Index first, RowRange rows, Grid<float>& 
 void InducedProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
                                    const BlockVisitor& visit) const {
   const Index outputs = residual.cols();
-  threads.for_each(blocks(), [&](Index block, int worker) {
+  for_each_own(blocks(), threads, [&](Index block, int worker) {
     const Index first = block * kCandidatesPerBlock;
     const Index count = std::min(kCandidatesPerBlock, candidates() - first);
     std::vector<double> sums(static_cast<std::size_t>(count * outputs));

@@ -10,6 +10,7 @@
 #include "kernels/patch_response.hpp"
 #include "pool/patch_image.hpp"
 #include "pool/patch_pixels.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -63,6 +64,7 @@ struct ActiveRows {
 
 ActiveRows active_rows(const Grid<float>& residual, double least, ThreadPool& threads) {
   const Index outputs = residual.cols();
+  const Alone alone(threads);  // every rank needs all rows
   std::vector<float> magnitude(static_cast<std::size_t>(residual.rows()), 0.0f);
   const auto largest = static_cast<float>(max_over_rows(residual.rows(), threads, 0, [&](RowRange rows, int) {
     float* of_row = magnitude.data();
@@ -287,7 +289,7 @@ void PatchPool::find_constants(ThreadPool& threads) {
 void PatchPool::correlate(const Grid<float>& residual, ThreadPool& threads, const BlockVisitor& visit) const {
   const Index outputs = residual.cols();
   const ActiveRows active = active_rows(residual, least_residual_, threads);
-  threads.for_each(blocks(), [&](Index block, int worker) {
+  for_each_own(blocks(), threads, [&](Index block, int worker) {
     const Panel& panel = panels_[static_cast<std::size_t>(block)];
     const Index masks = mask_count(panel);
     std::vector<double> by_line(static_cast<std::size_t>(lines_of(masks) * kLine * outputs), 0.0);

@@ -14,6 +14,7 @@
 #include "pool/kmeans.hpp"
 #include "pool/points.hpp"
 #include "pool/row_major.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -263,7 +264,7 @@ void PiecePool::correlate_some(const Grid<float>& residual, std::span<const Inde
                                ThreadPool& threads, const BlockVisitor& visit) const {
   const RowMajor by_rows(residual, kTileLeft, threads);
   const Index k = residual.cols();
-  threads.for_each(std::ssize(blocks), [&](std::int64_t which, int worker) {
+  for_each_own(std::ssize(blocks), threads, [&](std::int64_t which, int worker) {
     const Index centre = blocks[to_size(which)];
     const std::vector<double> sums = shell_sums(centre, by_rows);
     std::vector<double> balls(to_size(radii_ * width() * k));

@@ -5,6 +5,7 @@
 
 #include "data/to_size.hpp"
 #include "kernels/outer_sums.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/pool/columns.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -72,6 +73,7 @@ struct ProductPool::PackedResidual {
         for (Index r = 0; r < range.size(); ++r) to[r * kTileLeft] = from[r];
       }
     };
+    const Alone alone(threads);  // every rank needs all rows
     for_each_row_block(rows, threads, pack, kStripRows);
   }
   const float* tile(Index strip, Index t) const {
@@ -171,7 +173,7 @@ void ProductPool::correlate(const Grid<float>& residual, ThreadPool& threads,
   std::vector<GroupSums> of_worker;  // the memory is reused from group to group
   for (int t = 0; t < threads.size(); ++t)
     of_worker.emplace_back(ceil_div(x_.cols(), kFactorPanel), packed.tiles);
-  threads.for_each(blocks(), [&](std::int64_t group, int worker) {
+  for_each_own(blocks(), threads, [&](std::int64_t group, int worker) {
     correlate_group(group, packed, of_worker[to_size(worker)], worker, visit);
   });
 }

@@ -6,6 +6,7 @@
 #include "kernels/kernels.hpp"
 #include "pool/narrow.hpp"
 #include "pool/order.hpp"
+#include "pool/shared_scan.hpp"
 
 namespace sharelearn {
 namespace {
@@ -53,6 +54,8 @@ constexpr double kFloatSlack = 1e-4;
 constexpr double kTie = 1e-8;
 constexpr std::size_t kLeastRescored = 4;
 constexpr std::size_t kMostRescored = 64;
+/// Candidates whose values are in memory at the same time.
+constexpr std::size_t kRescoredAtOnce = 16;
 
 }  // namespace
 
@@ -72,21 +75,27 @@ double norm_of(std::span<const double> values, Norm norm) {
   return result;
 }
 
-std::vector<double> exact_sums(const Pool& pool, Index candidate, const Grid<double>& residual) {
-  Grid<float> values(pool.rows(), pool.width());
-  pool.values(candidate, values, 0);
-  const RowTree tree(pool.rows());
-  std::vector<double> sums(static_cast<std::size_t>(pool.width() * residual.cols()));
-  TreeSum sum(sums.size());
-  for (Index leaf = 0; leaf < tree.leaves(); ++leaf) {
-    const RowRange rows = tree.leaf(leaf);
-    kernels::correlate(
-        kernels::Block<float>{values.data() + rows.begin, values.stride(), pool.width()},
-        kernels::Block<double>{residual.data() + rows.begin, residual.stride(), residual.cols()}, rows.size(),
-        sum.leaf().data());
-    sum.close_leaf();
+std::vector<double> exact_sums(const Pool& pool, std::span<const Index> candidates,
+                               const Grid<double>& residual, ThreadPool& threads) {
+  const Index width = pool.width() * residual.cols();
+  std::vector<double> sums(candidates.size() * static_cast<std::size_t>(width));
+  for (std::size_t first = 0; first < candidates.size(); first += kRescoredAtOnce) {
+    const auto some = candidates.subspan(first, std::min(kRescoredAtOnce, candidates.size() - first));
+    Grid<float> values(pool.rows(), std::ssize(some) * pool.width());
+    threads.for_each(std::ssize(some), [&](Index a, int) {
+      pool.values(some[static_cast<std::size_t>(a)], values, a * pool.width());
+    });
+    sum_pieces(RowTree(pool.rows()), std::ssize(some), width,
+               std::span(sums).subspan(first * static_cast<std::size_t>(width),
+                                       some.size() * static_cast<std::size_t>(width)),
+               threads, [&](Index a, RowRange rows, std::span<double> out) {
+                 kernels::correlate(
+                     kernels::Block<float>{values.column(a * pool.width()) + rows.begin, values.stride(),
+                                           pool.width()},
+                     kernels::Block<double>{residual.data() + rows.begin, residual.stride(), residual.cols()},
+                     rows.size(), out.data());
+               });
   }
-  sum.finish(sums);
   return sums;
 }
 
@@ -105,16 +114,19 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
       leaders.offer({block.first + a, score});
     }
   };
-  if (options.blocks.empty()) {
-    pool.correlate(narrow(residual, threads), threads, visit);
-  } else {
-    pool.correlate_some(narrow(residual, threads), options.blocks, threads, visit);
-  }
+  Grid<float> narrowed = narrow(residual, threads);
+  correlate_part(pool, narrowed, options.blocks, threads, visit);
   Leaders all(keep);
   for (const Leaders& leaders : of_worker) {
     for (const Ranked& ranked : leaders.best()) all.offer(ranked);
   }
   std::vector<Ranked> best = all.best();
+  if (is_shared(threads)) {
+    Leaders of_ranks(keep);
+    for (const Ranked& ranked : gather_all(std::span<const Ranked>(best), threads.ranks()))
+      of_ranks.offer(ranked);
+    best = of_ranks.best();
+  }
   std::sort(best.begin(), best.end(), before);
   if (best.empty() || !options.exact) return best;
 
@@ -124,12 +136,15 @@ std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const R
   std::size_t rescored = std::min(best.size(), std::max(wanted, kLeastRescored));
   while (rescored < best.size() && best[rescored].score >= bar) ++rescored;
   best.resize(rescored);
-  threads.for_each(static_cast<Index>(rescored), [&](Index a, int) {
-    Ranked& ranked = best[static_cast<std::size_t>(a)];
-    const std::vector<double> sums = exact_sums(pool, ranked.candidate, residual);
-    ranked.score = score_of(sums.data(), pool.width(), outputs, options.norm);
+  std::vector<Index> leading;
+  for (const Ranked& ranked : best) leading.push_back(ranked.candidate);
+  const std::vector<double> sums = exact_sums(pool, leading, residual, threads);
+  for (std::size_t a = 0; a < rescored; ++a) {
+    Ranked& ranked = best[a];
+    ranked.score = score_of(sums.data() + static_cast<Index>(a) * pool.width() * outputs, pool.width(),
+                            outputs, options.norm);
     if (!options.cost.empty()) ranked.score /= options.cost[static_cast<std::size_t>(ranked.candidate)];
-  });
+  }
   order_by_score(best, kTie, [](const Ranked& a, const Ranked& b) { return a.candidate < b.candidate; });
   best.resize(std::min(best.size(), wanted));
   while (!best.empty() && best.back().score <= 0) best.pop_back();

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "run/ranks.hpp"
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/run/threads.hpp"
 
@@ -36,6 +37,7 @@ struct RowMajor {
         shift[static_cast<std::size_t>(c)] = rounding_shift(columns.column_span(c));
       });
     }
+    const Alone alone(threads);  // every rank needs all rows
     for_each_row_block(columns.rows(), threads, [&](RowRange rows, int) {
       for (Index c = 0; c < columns.cols(); ++c) {
         const float* from = columns.column(c);

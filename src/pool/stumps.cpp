@@ -11,6 +11,7 @@
 #include "data/to_size.hpp"
 #include "kernels/row_sums.hpp"
 #include "pool/row_major.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -272,7 +273,7 @@ void StumpPool::correlate(const Grid<float>& residual, ThreadPool& threads, cons
       }
     });
   }
-  threads.for_each(x_.cols(), [&](std::int64_t j, int worker) {
+  for_each_own(x_.cols(), threads, [&](std::int64_t j, int worker) {
     const Column& column = column_[to_size(j)];
     BlockFiller out(first_block_[to_size(j)], first_candidate_[to_size(j)], residual.cols(), worker, visit);
     if (column.code.empty()) {

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "run/ranks.hpp"
 #include "sharelearn/run/atomic_file.hpp"
 #include "sharelearn/run/error.hpp"
 
@@ -47,8 +48,8 @@ std::string read_content(const std::string& path) {
 
 }  // namespace
 
-Checkpoint::Checkpoint(std::string path, std::uint64_t run, double pause)
-    : path_(std::move(path)), run_(run), pause_(pause) {
+Checkpoint::Checkpoint(std::string path, std::uint64_t run, double pause, Collective& ranks)
+    : path_(std::move(path)), run_(run), pause_(pause), ranks_(ranks) {
   if (path_ == "-") throw OptionError("checkpoint", "expected the name of a file, found '-'");
   require_writable(path_);
   std::error_code ignored;
@@ -97,7 +98,8 @@ void Checkpoint::offer(const std::string& name, const std::function<void(ByteWri
 
 bool Checkpoint::is_due() const {
   const double since = std::chrono::duration<double>(Clock::now() - written_).count();
-  return since >= std::max(pause_, pause_ > 0 ? kCheckpointShare * seconds_ : 0);
+  const char due = since >= std::max(pause_, pause_ > 0 ? kCheckpointShare * seconds_ : 0) ? 1 : 0;
+  return gather_all(std::span(&due, 1), ranks_).front() != 0;
 }
 
 void Checkpoint::write() {
@@ -114,7 +116,7 @@ void Checkpoint::write() {
   content += out.bytes();
   const std::uint64_t sum = XXH64(content.data(), content.size(), 0);
   content.append(reinterpret_cast<const char*>(&sum), sizeof sum);
-  write_file(path_, content);
+  if (ranks_.rank() == 0) write_file(path_, content);
   written_ = Clock::now();
   seconds_ = std::chrono::duration<double>(written_ - start).count();
 }

@@ -1,6 +1,7 @@
 #include "sharelearn/run/memory.hpp"
 
 #include <fmt/core.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>  // tells whether this is glibc
 #include <limits>
+#include <new>
 
 #include "sharelearn/run/error.hpp"
 
@@ -89,6 +91,16 @@ void require_memory(double bytes, std::string_view what) {
   if (used + bytes <= limit) return;
   throw Failure(fmt::format("{} needs {}, but only {} of {} are left; `max-memory` sets the limit", what,
                             readable(bytes), readable(std::max(limit - used, 0.0)), readable(limit)));
+}
+
+void* zeroed_pages(std::size_t bytes) {
+  void* const pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  return pages;
+}
+
+void free_pages(void* pages, std::size_t bytes) noexcept {
+  (void)::munmap(pages, bytes);
 }
 
 void limit_memory(std::int64_t bytes) noexcept {

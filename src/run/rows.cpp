@@ -1,8 +1,11 @@
 #include "sharelearn/run/rows.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <utility>
+
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 namespace {
@@ -151,8 +154,10 @@ std::vector<double> combine_leaves(std::vector<std::vector<double>> parts) {
 
 void for_each_row_block(Index rows, ThreadPool& threads, const std::function<void(RowRange, int)>& work,
                         Index block_rows) {
-  threads.for_each((rows + block_rows - 1) / block_rows, [&](Index block, int worker) {
-    work({block * block_rows, std::min((block + 1) * block_rows, rows)}, worker);
+  const RowRange own = own_rows(rows, threads.ranks());
+  threads.for_each((own.size() + block_rows - 1) / block_rows, [&](Index block, int worker) {
+    const Index begin = own.begin + block * block_rows;
+    work({begin, std::min(begin + block_rows, own.end)}, worker);
   });
 }
 
@@ -163,13 +168,30 @@ void sum_over_leaves(Index rows, ThreadPool& threads, std::span<double> out,
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
-  SharedTree tree(cut.leaves());
-  threads.for_each(cut.leaves(), [&](Index leaf, int worker) {
+  Collective& ranks = threads.ranks();
+  const std::vector<RowRange> nodes = nodes_of(cut, ranks.rank(), ranks.ranks());
+  std::deque<SharedTree> trees;
+  std::vector<std::size_t> tree_of;
+  for (const RowRange& node : nodes) {
+    tree_of.resize(tree_of.size() + static_cast<std::size_t>(node.size()), trees.size());
+    trees.emplace_back(node.size());
+  }
+  threads.for_each(std::ssize(tree_of), [&](Index which, int worker) {
+    const std::size_t node = tree_of[static_cast<std::size_t>(which)];
+    SharedTree& tree = trees[node];
+    const Index leaf = nodes.front().begin + which;
     std::vector<double> sums = tree.zeroed(out.size());
     add(cut.leaf(leaf), sums, worker);
-    tree.close(leaf, std::move(sums));
+    tree.close(leaf - nodes[node].begin, std::move(sums));
   });
-  std::copy(tree.total().begin(), tree.total().end(), out.begin());
+  if (ranks.ranks() == 1) {
+    std::ranges::copy(trees.front().total(), out.begin());
+    return;
+  }
+  std::vector<double> partial;
+  for (const SharedTree& tree : trees)
+    partial.insert(partial.end(), tree.total().begin(), tree.total().end());
+  join_nodes(cut, partial, out, ranks);
 }
 
 void sum_over_rows(Index rows, ThreadPool& threads, std::span<double> out,
@@ -195,7 +217,9 @@ double max_over_rows(Index rows, ThreadPool& threads, double least,
     double& own = largest[static_cast<std::size_t>(worker)];
     own = std::max(own, value(block, worker));
   });
-  return *std::max_element(largest.begin(), largest.end());
+  const double own = *std::max_element(largest.begin(), largest.end());
+  if (!is_shared(threads)) return own;
+  return std::ranges::max(gather_all(std::span(&own, 1), threads.ranks()));
 }
 
 }  // namespace sharelearn

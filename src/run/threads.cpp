@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sharelearn/run/collective.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/monitor.hpp"
 
@@ -32,10 +33,12 @@ struct ThreadPool::Shared {
   int threads = 1;
   std::vector<std::jthread> workers;
   const Monitor* watched = nullptr;
+  Collective* ranks = nullptr;
+  bool ever_shared = false;
 
   /// Throws once: who catches it returns what there is, by further work that must not be interrupted again.
   void throw_if_cancelled() {
-    if (watched == nullptr || !watched->cancelled()) return;
+    if (watched == nullptr || ever_shared || !watched->cancelled()) return;
     watched = nullptr;
     throw Cancelled();
   }
@@ -119,6 +122,15 @@ const Monitor* ThreadPool::watch(const Monitor* monitor) {
 
 void ThreadPool::throw_if_cancelled() {
   shared_->throw_if_cancelled();
+}
+
+Collective& ThreadPool::ranks() const {
+  return shared_->ranks == nullptr ? this_process() : *shared_->ranks;
+}
+
+Collective* ThreadPool::share_rows(Collective* ranks) {
+  shared_->ever_shared = shared_->ever_shared || ranks != nullptr;
+  return std::exchange(shared_->ranks, ranks);
 }
 
 void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int64_t, int)>& work) {

@@ -65,7 +65,7 @@ class Accelerated {
     for (const AcceleratedPoint* point : {&x_, &before_}) {
       out.doubles(point->weights);
       out.doubles(point->free);
-      write_grid(out, point->scores);
+      write_rows(out, point->scores, problem_.threads());
     }
     write_bits(out, momentum_);
     write_bits(out, beta_);

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "data/complete.hpp"
+#include "run/ranks.hpp"
 #include "solve/active_set_history.hpp"
 #include "solve/quadratic_model.hpp"
 #include "solve/step_schedule.hpp"
@@ -239,6 +241,9 @@ void ActiveSetSolver::refresh_metric() {
     loss_.curvature(rows, scores_, trial_residual_);
     if (coupled_ && loss_.coupling(rows, scores_, factor)) coupled = true;
   });
+  complete(trial_residual_, threads_);
+  coupled = any_rank(coupled, threads_);
+  if (coupled) complete(factor, threads_);
   metric_->reset(trial_residual_, coupled ? factor : Grid<double>(loss_.rows(), 0));
   newton_memory_->clear();
   history_->clear();

@@ -9,8 +9,8 @@ namespace sharelearn {
 void ActiveSetSolver::save(ByteWriter& out) const {
   out.doubles(weights_);
   out.doubles(earlier_);
-  write_grid(out, scores_);
-  write_grid(out, residual_);
+  write_rows(out, scores_, threads_);
+  write_rows(out, residual_, threads_);
   for (const double value : {loss_value_, lambda_, earlier_lambda_, metric_lambda_, damping_})
     write_bits(out, value);
   out.u8(coupled_ ? 1 : 0);

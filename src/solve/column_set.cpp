@@ -8,7 +8,7 @@
 #include "data/to_size.hpp"
 #include "kernels/panel.hpp"
 #include "kernels/panel_products.hpp"
-#include "run/serial_sum.hpp"
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 namespace {
@@ -158,30 +158,28 @@ void ColumnSet::add_gradient(RowRange rows, ColumnRange columns, RowValues<const
   }
 }
 
-void ColumnSet::dots_of(Index j, const Grid<double>& residual, std::span<double> sums) const {
-  serial_sum(rows(), sums, [&](RowRange block, std::span<double> out) {
+void ColumnSet::dots_of(Index j, const Grid<double>& residual, std::span<double> sums,
+                        ThreadPool& threads) const {
+  sum_blocks(rows(), sums, threads, [&](RowRange block, std::span<double> out) {
     add_gradient(block, {j, j + 1}, rows_of(residual, block), {out.data(), residual.cols()});
   });
 }
 
 void ColumnSet::signed_dots_of(Index j, const Grid<double>& rising, const Grid<double>& falling,
-                               std::span<double> plus, std::span<double> minus) const {
-  for (Index c = 0; c < rising.cols(); ++c) {
+                               std::span<double> plus, std::span<double> minus, ThreadPool& threads) const {
+  std::vector<double> both(2 * plus.size());
+  sum_pieces(tree_, rising.cols(), 2, both, threads, [&](Index c, RowRange leaf, std::span<double> out) {
     const double* up = rising.column(c);
     const double* down = falling.column(c);
-    double both[2];
-    serial_sum_of_leaves(tree_, both, [&](RowRange leaf, std::span<double> out) {
-      double with = 0, against = 0;
-      for_entries(j, leaf, [&](Index i, double x) {
-        const double high = std::max(x, 0.0), low = std::max(-x, 0.0);
-        with += high * up[i] + low * down[i];
-        against += high * down[i] + low * up[i];
-      });
-      out[0] = with;
-      out[1] = against;
+    for_entries(j, leaf, [&](Index i, double x) {
+      const double high = std::max(x, 0.0), low = std::max(-x, 0.0);
+      out[0] += high * up[i] + low * down[i];
+      out[1] += high * down[i] + low * up[i];
     });
-    plus[to_size(c)] = both[0];
-    minus[to_size(c)] = both[1];
+  });
+  for (std::size_t c = 0; c < plus.size(); ++c) {
+    plus[c] = both[2 * c];
+    minus[c] = both[2 * c + 1];
   }
 }
 
@@ -201,12 +199,8 @@ double ColumnSet::largest_row_sum() const {
 
 std::vector<double> ColumnSet::squares(std::span<const double> weight, ThreadPool& threads) const {
   std::vector<double> sums(views_.size());
-  threads.for_each(columns(), [&](Index j, int) {
-    serial_sum_of_leaves(tree_, {&sums[to_size(j)], 1}, [&](RowRange leaf, std::span<double> out) {
-      double own = 0;
-      for_entries(j, leaf, [&](Index i, double x) { own += x * x * weight[to_size(i)]; });
-      out[0] = own;
-    });
+  sum_pieces(tree_, columns(), 1, sums, threads, [&](Index j, RowRange leaf, std::span<double> out) {
+    for_entries(j, leaf, [&](Index i, double x) { out[0] += x * x * weight[to_size(i)]; });
   });
   return sums;
 }

@@ -34,12 +34,12 @@ class ColumnSet : public ColumnOperator {
                     ColumnValues<double> sums) const override;
 
   /// transposed_product() of column j alone, in this thread: `outputs` sums.
-  void dots_of(Index j, const Grid<double>& residual, std::span<double> sums) const;
+  void dots_of(Index j, const Grid<double>& residual, std::span<double> sums, ThreadPool& threads) const;
   /// For every output c, summed over the rows: plus[c] adds |x_ij| times rising where x_ij > 0 and times
   /// falling where x_ij < 0; minus[c] does so with rising and falling exchanged. The caller decides what they
   /// are.
   void signed_dots_of(Index j, const Grid<double>& rising, const Grid<double>& falling,
-                      std::span<double> plus, std::span<double> minus) const;
+                      std::span<double> plus, std::span<double> minus, ThreadPool& threads) const;
   /// max_i |x_ij|.
   double largest_of(Index j) const;
   /// max_i sum_j |x_ij|.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/to_size.hpp"
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 namespace {
@@ -48,9 +49,11 @@ void CompactHessian::reset(const Loss& loss, const ColumnSet& columns, std::vect
       for (Index i = rows.begin; i < rows.end; ++i) sums[to_size(c)] += values[i];
     }
   });
-  derivatives.coupled = coupled;
+  derivatives.coupled = any_rank(coupled, threads);
   for (double& least : derivatives.least) least *= kNegligible;
-  threads.for_each(tree_.leaves(), [&](Index leaf, int) {
+  const RowRange own = leaves_of(tree_, threads.ranks().rank(), threads.ranks().ranks());
+  threads.for_each(own.size(), [&](Index which, int) {
+    const Index leaf = own.begin + which;
     gather(tree_.leaf(leaf), derivatives, columns, leaves_[to_size(leaf)]);
   });
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/to_size.hpp"
+#include "run/ranks.hpp"
 
 namespace sharelearn {
 
@@ -84,14 +85,21 @@ void Design::centre(std::span<const double> row_weights, ThreadPool& threads) {
       .transposed_product(weights, share_, threads);
   if (bias_) mean_.assign(to_size(columns() * groups), 0.0);
   scale_.assign(to_size(columns()), 0.0);
-  threads.for_each(columns(), [&](Index j, int) {
+  std::vector<double> values(to_size(columns() * (groups + 1)));  // of each column: means, then the scale
+  share_pieces<double>(columns(), groups + 1, values, threads, [&](Index j, int) {
     const std::vector<Moments> moments = moments_of(j, row_weights);
+    double* const of_column = values.data() + j * (groups + 1);
     for (Index g = 0; g < groups; ++g) {
       const Moments& own = moments[to_size(g)];
-      if (bias_) mean_[to_size(j * groups + g)] = own.mean();
-      scale_[to_size(j)] = std::max(scale_[to_size(j)], bias_ ? own.variance() : own.squares);
+      of_column[g] = own.mean();
+      of_column[groups] = std::max(of_column[groups], bias_ ? own.variance() : own.squares);
     }
   });
+  for (Index j = 0; j < columns(); ++j) {
+    const auto from = values.begin() + j * (groups + 1);
+    if (bias_) std::copy_n(from, groups, mean_.begin() + j * groups);
+    scale_[to_size(j)] = from[groups];
+  }
 }
 
 std::vector<double> Design::shifted_bias(std::span<const double> bias, std::span<const double> weights,

@@ -4,7 +4,7 @@
 
 #include "data/to_size.hpp"
 #include "kernels/kernels.hpp"
-#include "run/serial_sum.hpp"
+#include "run/ranks.hpp"
 #include "solve/column_set.hpp"
 
 namespace sharelearn {
@@ -31,8 +31,9 @@ struct Products {
   std::vector<RowMajor> within;  ///< of each group
 };
 
-Products products_of(const DesignProblem& problem, std::span<const float> d, const Grid<float>& joining,
-                     std::span<const Index> first) {
+/// The products with each of the preconditioner's diagonals.
+std::vector<Products> products_of(const DesignProblem& problem, const Preconditioner& preconditioner,
+                                  const Grid<float>& joining, std::span<const Index> first) {
   const Index used = problem.columns(), count = joining.cols(), groups = std::ssize(first) - 1;
   const Index variables = used + (problem.has_bias() ? 1 : 0);
   std::vector<std::size_t> at(to_size(groups) + 1, to_size(variables * count));
@@ -40,10 +41,9 @@ Products products_of(const DesignProblem& problem, std::span<const float> d, con
     const Index size = first[g + 1] - first[g];
     at[g + 1] = at[g] + to_size(size * size);
   }
-  std::vector<double> all(at.back());
-  Grid<float> scaled(kBlockRows, count);
   const std::vector<float> ones(to_size(kBlockRows), 1.0F);
-  serial_sum(joining.rows(), all, [&](RowRange range, std::span<double> sums) {
+  const auto add = [&](std::span<const float> d, RowRange range, Grid<float>& scaled,
+                       std::span<double> sums) {
     for (Index j = 0; j < count; ++j) {
       const float* column = joining.column(j) + range.begin;
       float* to = scaled.column(j);
@@ -62,11 +62,24 @@ Products products_of(const DesignProblem& problem, std::span<const float> d, con
                          kernels::Block<float>{scaled.column(first[g]), scaled.stride(), size}, range.size(),
                          sums.data() + at[g]);
     }
-  });
-  Products result{Eigen::Map<const RowMajor>(all.data(), variables, count), {}};
-  for (std::size_t g = 0; g + 1 < at.size(); ++g) {
-    const Index size = first[g + 1] - first[g];
-    result.within.emplace_back(Eigen::Map<const RowMajor>(all.data() + at[g], size, size));
+  };
+  const Index diagonals = preconditioner.diagonals();
+  std::vector<double> all(to_size(diagonals) * at.back());
+  sum_pieces(
+      RowTree(joining.rows()), diagonals, static_cast<Index>(at.back()), all, problem.threads(),
+      [&](Index d, RowRange leaf, std::span<double> sums) {
+        Grid<float> scaled(kBlockRows, count);
+        for (Index begin = leaf.begin; begin < leaf.end; begin += kBlockRows)
+          add(preconditioner.diagonal(d), {begin, std::min(begin + kBlockRows, leaf.end)}, scaled, sums);
+      });
+  std::vector<Products> result;
+  for (Index d = 0; d < diagonals; ++d) {
+    const double* const own = all.data() + to_size(d) * at.back();
+    Products& products = result.emplace_back(Eigen::Map<const RowMajor>(own, variables, count));
+    for (std::size_t g = 0; g + 1 < at.size(); ++g) {
+      const Index size = first[g + 1] - first[g];
+      products.within.emplace_back(Eigen::Map<const RowMajor>(own + at[g], size, size));
+    }
   }
   return result;
 }
@@ -92,10 +105,7 @@ std::vector<double> entry_gains(const DesignProblem& problem, const Precondition
   const Index k = problem.outputs(), count = joining.cols();
   const Index diagonals = preconditioner.diagonals();
   const std::vector<Index> first = ends_of(sizes);
-  std::vector<Products> products(to_size(diagonals));
-  problem.threads().for_each(diagonals, [&](Index d, int) {
-    products[to_size(d)] = products_of(problem, preconditioner.diagonal(d), joining, first);
-  });
+  const std::vector<Products> products = products_of(problem, preconditioner, joining, first);
   RowMajor gradient(count, k);  // g_J
   ColumnSet(joining, count)
       .transposed_product(at.residual, {gradient.data(), to_size(gradient.size())}, problem.threads());

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kMemory = 30;     // pairs kept
 constexpr int kRefreshIterations = 30;  // a solve this long has moved far: the curvature is recomputed
+constexpr int kUsualIterations = 5;     // of a loose solve where no rows are nearly separated
+constexpr double kLittle = 0.5;
 
 /// Steps and gradient changes, and the two-loop recursion over them.
 class Memory {
@@ -74,6 +76,15 @@ std::shared_ptr<const Preconditioner> preconditioner_for(const DesignProblem& pr
   return std::make_shared<const Preconditioner>(problem, state.scores, scratch, options.own_columns);
 }
 
+/// Where rows are nearly separated and nothing bounds the weights, the expected decrease stays large while
+/// the weights grow. A loose solve then ends at a step that gained little of what all its steps did.
+bool gains_little(const DesignProblem& problem, const CorrectiveOptions& options, const FirstPoint& first,
+                  double before, const CorrectiveReport& report) {
+  const double little = kLittle * options.relative_gradient;
+  return little > 0 && problem.penalty().is_zero() && report.iterations > kUsualIterations &&
+         before - report.objective <= little * (first.objective - report.objective);
+}
+
 }  // namespace
 
 CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& options,
@@ -90,7 +101,8 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
         std::make_shared<const Preconditioner>(problem, state.scores, trial_scores, options.own_columns);
     memory.clear();
   };
-  for (bool stalled = false; !stalled;) {
+  bool slow = false;
+  for (bool stalled = false; !stalled && !slow;) {
     Vector direction = memory.direction(gradient, *preconditioner);
     report.expected_decrease =
         std::max(expected_decrease(*preconditioner, gradient), -dot(direction, gradient) / 2);
@@ -101,14 +113,17 @@ CorrectiveReport lbfgs(const DesignProblem& problem, const CorrectiveOptions& op
       direction = memory.direction(gradient, *preconditioner);
     }
     if (!(dot(direction, gradient) < 0)) break;  // no descent left above rounding
+    const double before = report.objective;
     Vector next = take_step(problem, gradient, direction, state, trial_scores, report, stalled);
     Vector change(next);
     for (std::size_t v = 0; v < change.size(); ++v) change[v] -= gradient[v];
     memory.add(std::move(direction), std::move(change));
     gradient = std::move(next);
+    slow = gains_little(problem, options, first, before, report);
   }
   report.expected_decrease = std::min(expected_decrease(*preconditioner, gradient), report.objective);
   finished(options, first, gradient, report);
+  report.converged = report.converged || slow;
   state.preconditioner = std::move(preconditioner);
   return report;
 }

@@ -6,8 +6,9 @@
 #include <limits>
 #include <numeric>
 
+#include "data/complete.hpp"
 #include "kernels/kernels.hpp"
-#include "run/serial_sum.hpp"
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 
 namespace sharelearn {
@@ -54,6 +55,7 @@ Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores,
       result.diagonal(i, 0) = static_cast<float>(sum / static_cast<double>(k));
     }
   });
+  complete(result.diagonal, problem.threads());
   if (own) return result;
   const double mean = std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(k);
   for (std::size_t c = 0; c < sums.size(); ++c) {
@@ -62,24 +64,39 @@ Curvature curvature_of(const DesignProblem& problem, const Grid<double>& scores,
   return result;
 }
 
-/// gram(a, b) = sum_i d_i x_ia x_ib for b in [begin, begin + panel), a in [first, begin + panel).
-void gram_panel(const DesignProblem& problem, const float* d, Index first, Index begin, Index panel,
-                Eigen::MatrixXd& gram) {
+/// sums[a * panel + b] += sum of d_i x_i,first+a x_i,begin+b over the rows of a leaf, for a up to the last b.
+void add_gram_panel(const DesignProblem& problem, const float* d, Index first, Index begin, Index panel,
+                    RowRange leaf, double* sums) {
   const Grid<float>& x = *problem.dense();
-  const Index above = begin + panel - first;
   Grid<float> scaled(kBlockRows, panel);
-  RowMajor sums(above, panel);
-  serial_sum(x.rows(), {sums.data(), static_cast<std::size_t>(sums.size())},
-             [&](RowRange range, std::span<double> out) {
-               for (Index b = 0; b < panel; ++b) {
-                 const float* column = x.column(begin + b) + range.begin;
-                 float* to = scaled.column(b);
-                 for (Index i = 0; i < range.size(); ++i) to[i] = d[range.begin + i] * column[i];
-               }
-               kernels::correlate({x.column(first) + range.begin, x.stride(), above},
-                                  {scaled.data(), scaled.stride(), panel}, range.size(), out.data());
+  for (Index from = leaf.begin; from < leaf.end; from += kBlockRows) {
+    const Index rows = std::min(kBlockRows, leaf.end - from);
+    for (Index b = 0; b < panel; ++b) {
+      const float* column = x.column(begin + b) + from;
+      float* to = scaled.column(b);
+      for (Index i = 0; i < rows; ++i) to[i] = d[from + i] * column[i];
+    }
+    kernels::correlate({x.column(first) + from, x.stride(), begin + panel - first},
+                       {scaled.data(), scaled.stride(), panel}, rows, sums);
+  }
+}
+
+/// gram(a, b) for all panels of columns [first + old, first + count).
+void add_gram_panels(const DesignProblem& problem, std::span<const float> d, Index first, Index old,
+                     Index count, Eigen::MatrixXd& gram) {
+  const Index panels = (count - old + kPanel - 1) / kPanel, size = count * kPanel;
+  const auto panel_at = [&](Index p) { return std::min(kPanel, count - old - p * kPanel); };
+  std::vector<double> sums(static_cast<std::size_t>(panels * size));
+  sum_pieces(RowTree(problem.rows()), panels, size, sums, problem.threads(),
+             [&](Index p, RowRange leaf, std::span<double> out) {
+               add_gram_panel(problem, d.data(), first, first + old + p * kPanel, panel_at(p), leaf,
+                              out.data());
              });
-  gram.block(0, begin - first, above, panel) = sums;
+  for (Index p = 0; p < panels; ++p) {
+    const Index begin = old + p * kPanel, above = begin + panel_at(p);
+    gram.block(0, begin, above, panel_at(p)) =
+        Eigen::Map<const RowMajor>(sums.data() + p * size, above, panel_at(p));
+  }
 }
 
 /// Sum of all d.
@@ -100,11 +117,7 @@ Eigen::MatrixXd weighted_gram(const DesignProblem& problem, std::span<const floa
     gram.topLeftCorner(old, old) = known->topLeftCorner(old, old);
     if (bias) gram.col(count).head(old) = known->col(old).head(old);
   }
-  const Index panels = (count - old + kPanel - 1) / kPanel;
-  problem.threads().for_each(panels, [&](Index p, int) {
-    const Index begin = first + old + p * kPanel;
-    gram_panel(problem, d.data(), first, begin, std::min(kPanel, first + count - begin), gram);
-  });
+  add_gram_panels(problem, d, first, old, count, gram);
   if (bias) {
     std::vector<double> sums(static_cast<std::size_t>(count - old));
     sum_over_rows(problem.rows(), problem.threads(), sums, [&](RowRange range, std::span<double> out, int) {
@@ -236,10 +249,15 @@ void Preconditioner::factor_groups(const DesignProblem& problem, const Factors* 
   factors_->block_diagonal = x.groups() > 1;
   if (known != nullptr) factors_->parts.assign(known->parts.begin(), known->parts.begin() + old);
   factors_->parts.resize(static_cast<std::size_t>(x.groups()));
+  const Index numbers = width * width;
+  std::vector<float> grams(static_cast<std::size_t>((x.groups() - old) * numbers));
+  share_pieces<float>(x.groups() - old, numbers, grams, problem.threads(), [&](Index fresh, int) {
+    x.weighted_gram(old + fresh, d, {grams.data() + fresh * numbers, static_cast<std::size_t>(numbers)});
+  });
   problem.threads().for_each(x.groups() - old, [&](Index fresh, int) {
     const Index g = old + fresh;
-    Eigen::MatrixXf gram(width, width);
-    x.weighted_gram(g, d, {gram.data(), static_cast<std::size_t>(width * width)});
+    const Eigen::MatrixXf gram =
+        Eigen::Map<const Eigen::MatrixXf>(grams.data() + fresh * numbers, width, width);
     auto cholesky = factor(gram.cast<double>(), width, factors_->penalty);
     factors_->parts[static_cast<std::size_t>(g)] = {g * width, -1, gram.cast<double>(), std::move(cholesky)};
   });

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "kernels/panel.hpp"
+#include "run/ranks.hpp"
 #include "run/serial_sum.hpp"
 #include "solve/anderson.hpp"
 
@@ -247,6 +248,28 @@ void HessianBlocks::reserve(Index columns) {
   stride_ = stride;
 }
 
+/// Ranks divide the pairs of outputs.
+void HessianBlocks::add_grams(const ColumnSet& columns, std::span<const ColumnSet::WeightedRows> rows,
+                              std::span<float* const> gram, ThreadPool& threads) const {
+  const Index first = size_, last = columns.columns(), width = (last - first) * last;
+  const RowRange own = own_part(std::ssize(rows), threads.ranks());
+  const auto begin = static_cast<std::size_t>(own.begin), count = static_cast<std::size_t>(own.size());
+  columns.weighted_grams(rows.subspan(begin, count), first, gram.subspan(begin, count), stride_, threads);
+  if (!is_shared(threads)) return;
+  std::vector<float> all(static_cast<std::size_t>(std::ssize(rows) * width));
+  const auto rows_of = [&](Index pair, const auto& copy) {
+    for (Index j = first; j < last; ++j) {
+      copy(gram[static_cast<std::size_t>(pair)] + j * stride_,
+           all.data() + pair * width + (j - first) * last);
+    }
+  };
+  share_pieces<float>(std::ssize(rows), width, all, threads, [&](Index pair, int) {
+    rows_of(pair, [&](const float* from, float* to) { std::copy_n(from, last, to); });
+  });
+  for (Index pair = 0; pair < std::ssize(rows); ++pair)
+    rows_of(pair, [&](float* to, const float* from) { std::copy_n(from, last, to); });
+}
+
 void HessianBlocks::extend(const ColumnSet& columns, ThreadPool& threads) {
   const Index first = size_, last = columns.columns();
   if (first == last) return;
@@ -257,7 +280,7 @@ void HessianBlocks::extend(const ColumnSet& columns, ThreadPool& threads) {
     rows.push_back(std::move(pair.rows));
     gram.push_back(pair.gram.data());
   }
-  columns.weighted_grams(rows, first, gram, stride_, threads);
+  add_grams(columns, rows, gram, threads);
   const std::vector<double> share(static_cast<std::size_t>(columns.rows()),
                                   kLeastCurvature / static_cast<double>(columns.rows()));
   const std::vector<double> least = columns.squares(share, threads);

@@ -59,6 +59,8 @@ class HessianBlocks {
     return static_cast<double>(pairs_[pair].gram[static_cast<std::size_t>(j * stride_ + j)]);
   }
   void reserve(Index columns);
+  void add_grams(const ColumnSet& columns, std::span<const ColumnSet::WeightedRows> rows,
+                 std::span<float* const> gram, ThreadPool& threads) const;
   void add_diagonal_pairs(const Grid<double>& curvature);
   void add_coupled_pairs(const Grid<double>& factor);
   double coupling_factor_of(Index j) const;

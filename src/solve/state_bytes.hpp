@@ -5,6 +5,7 @@
 #include <bit>
 #include <vector>
 
+#include "data/complete.hpp"
 #include "sharelearn/data/matrix.hpp"
 #include "sharelearn/run/bytes.hpp"
 
@@ -27,6 +28,11 @@ inline std::vector<double> read_doubles(ByteReader& in, std::size_t size) {
 
 inline void write_grid(ByteWriter& out, const Grid<double>& grid) {
   for (Index c = 0; c < grid.cols(); ++c) out.doubles(grid.column_span(c));
+}
+/// A grid of which every rank has its own rows.
+inline void write_rows(ByteWriter& out, Grid<double> grid, ThreadPool& threads) {
+  complete(grid, threads);
+  write_grid(out, grid);
 }
 /// Fills a grid of the size that was written.
 inline void read_grid(ByteReader& in, Grid<double>& grid) {

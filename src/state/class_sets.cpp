@@ -152,22 +152,33 @@ void ClassSets::add_class(std::string_view name) {
   any_own_ = any_own_ || own_[cls] != 0;
 }
 
-// "mail/work/projects" is in the groups "mail" and "mail/work"; its whole path is its own set. A class whose
-// path is itself the prefix of others is in their group, too, whichever came first.
-void ClassSets::add_prefixes(const std::string& name, std::uint32_t cls) {
-  class_of_path_[name] = cls;
+// A class whose path is itself the prefix of others is in their group, too, whichever came first.
+template <class Visit>
+void ClassSets::for_each_prefix(const std::string& name, const Visit& visit) {
   std::size_t slash = name.find('/', 1);
   for (int depth = 0; depth < kDeepest && slash < name.size(); ++depth, slash = name.find('/', slash + 1)) {
     const std::string prefix = name.substr(0, slash);
     const auto [at, fresh] = group_of_path_.try_emplace(prefix, static_cast<Index>(groups_.size()));
     if (fresh) {
       groups_.push_back({prefix, {}});
-      if (const auto same = class_of_path_.find(prefix); same != class_of_path_.end()) {
+      if (const auto same = class_of_path_.find(prefix); same != class_of_path_.end())
         join(at->second, same->second);
-      }
     }
-    join(at->second, cls);
+    visit(at->second);
   }
+}
+
+// In ascending order, so that the sets do not depend on the order in which the names were found.
+void ClassSets::expect(std::vector<std::string> names) {
+  if (kind_ != Hypotheses::hierarchy) return;
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) for_each_prefix(name, [](Index) {});
+}
+
+// "mail/work/projects" is in the groups "mail" and "mail/work"; its whole path is its own set.
+void ClassSets::add_prefixes(const std::string& name, std::uint32_t cls) {
+  class_of_path_[name] = cls;
+  for_each_prefix(name, [&](Index group) { join(group, cls); });
   if (const auto group = group_of_path_.find(name); group != group_of_path_.end()) join(group->second, cls);
 }
 
@@ -235,7 +246,12 @@ bool ClassSets::holds_exactly(const std::vector<std::string>& names) const {
     again.common_ = common_;
     again.own_for_all_ = own_for_all_;
     again.listed_ = listed_;
-    for (const ClassGroup& group : groups_) again.groups_.push_back({group.name, {}});
+  }
+  if (kind_ == Hypotheses::sets || kind_ == Hypotheses::hierarchy) {  // sets of classes that may still come
+    for (const ClassGroup& group : groups_) {
+      if (kind_ == Hypotheses::hierarchy) again.group_of_path_[group.name] = std::ssize(again.groups_);
+      again.groups_.push_back({group.name, {}});
+    }
   }
   for (const std::string& name : names) again.add_class(name);
   return again.common_ == common_ && again.own_for_all_ == own_for_all_ && again.own_ == own_ &&

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "run/ranks.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
@@ -156,6 +157,7 @@ Dataset deform(const Dataset& images, const DeformOptions& options, ThreadPool& 
   Matrix to = images.x.room(rows * (1 + options.copies), pixels);
   for (Index j = 0; j < pixels; ++j) std::copy_n(from.column(j), rows, to.writable_column(j));
   const float background = smallest(from);
+  const Alone alone(threads);
   for_each_row_block(rows, threads, [&](RowRange block, int) {
     Deformer deformer(shape, options, background);
     std::vector<float> originals(static_cast<std::size_t>(kRowsAtOnce * pixels)), deformed(originals.size());

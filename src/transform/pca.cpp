@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kernels/outer_sums.hpp"
+#include "run/ranks.hpp"
 #include "run/serial_sum.hpp"
 #include "sharelearn/run/error.hpp"
 #include "transform/column_sums.hpp"
@@ -166,6 +167,7 @@ Grid<float> Pca::apply(const ColumnView& x, ThreadPool& threads) const {
   const RowProducts projection(directions, mean);
   constexpr Index kRows = RowProducts::kRows;
   Grid<float> out(x.rows(), components());
+  const Alone alone(threads);
   for_each_row_block(x.rows(), threads, [&](RowRange block, int) {
     std::vector<double> products(static_cast<std::size_t>(components() * kRows));
     for (Index begin = block.begin; begin < block.end; begin += kRows) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "run/ranks.hpp"
 #include "sharelearn/run/error.hpp"
 #include "transform/column_sums.hpp"
 
@@ -86,17 +87,20 @@ Scaling Scaling::fit(const Matrix& x, ScalingKind kind, ThreadPool& threads,
   scaling.offset.assign(columns, 0);
   scaling.factor.assign(columns, 0);
   const double total = weights.total();
-  threads.for_each(x.cols(), [&](Index j, int) {
-    Map map;
+  std::vector<Map> maps(columns);
+  share_pieces<Map>(x.cols(), 1, maps, threads, [&](Index j, int) {
+    Map& map = maps[static_cast<std::size_t>(j)];
     if (kind == ScalingKind::standard) {
       map = standard(x, j, weights, total);
     } else {
       map = x.is_sparse() ? minmax_sparse(x.sparse(), j, weights)
                           : minmax_dense(x.dense().column_span(j), weights);
     }
-    scaling.offset[static_cast<std::size_t>(j)] = map.offset;
-    scaling.factor[static_cast<std::size_t>(j)] = map.factor;
   });
+  for (std::size_t j = 0; j < columns; ++j) {
+    scaling.offset[j] = maps[j].offset;
+    scaling.factor[j] = maps[j].factor;
+  }
   return scaling;
 }
 

@@ -164,5 +164,53 @@ TEST(regret, a_step_falls_on_every_level) {
   EXPECT_LT(points.back().of_level[0], points.front().of_level[0] / 6);
 }
 
+TEST(regret, stays_below_theorem_1_whose_gradients_and_sizes_are_those_of_the_run) {
+  ThreadPool threads(1);
+  Context context{threads};
+  const double ridge = 0.05;
+  for (const bool classes : {true, false}) {
+    const MultiOutputData data = classes ? testing::random_classes({.rows = 60, .columns = 4}, 5)
+                                         : testing::random_tasks({.rows = 60, .columns = 4}, false, 6);
+    const CascadeOptions options =
+        complete({.loss = classes ? JointLoss::multiclass_logistic : JointLoss::multitask_logistic,
+                  .levels = 3,
+                  .phi = {0.05, 0.03, 0.02},
+                  .ridge = ridge});
+    const double gradient = largest_gradient(data, options.loss, true);
+    OnlineSource source(data);
+    OnlineCascade cascade(online_options(options, kGamma), data.outputs(), data.x.cols(), false);
+    for (Index t = 0; t < source.steps(); ++t) {
+      const OnlineCascade before = cascade;
+      online_step(cascade, source.step(t));
+      for (Index l = 0; l < 3; ++l) {
+        double squares = 0;
+        for (std::size_t c = 0; c < static_cast<std::size_t>(data.outputs()); ++c) {
+          squares += std::pow(cascade.level(l).bias[c] - before.level(l).bias[c], 2);
+          for (Index j = 0; j < data.x.cols(); ++j)
+            squares += std::pow(cascade.level(l).sums.column(j)[c] - before.level(l).sums.column(j)[c], 2);
+        }
+        EXPECT_LE(std::sqrt(squares), gradient + 1e-12);
+      }
+    }
+    const auto points = regret(data, options, kGamma, 3, context);
+    const RegretBound bound = regret_bound(points, gradient, kGamma, ridge);
+    double size = 0;
+    for (const RegretPoint& point : points) size = std::max(size, point.largest_size);
+    EXPECT_GT(size, 0);
+    EXPECT_DOUBLE_EQ(bound.a, kGamma * size + gradient * gradient / kGamma);
+    EXPECT_DOUBLE_EQ(bound.b, 4.0 / 3 * gradient * std::sqrt(2 * bound.m * bound.a / (2 * ridge)));
+    for (const RegretPoint& point : points) {
+      for (std::size_t l = 0; l < 3; ++l) {
+        EXPECT_LE(point.of_cascade[l], bound.per_step(static_cast<Index>(l + 1), point.steps));
+        const auto steps = static_cast<double>(point.steps);
+        EXPECT_GE(point.of_cascade[l] * steps, -bound.c * std::sqrt(steps) - 1e-9);
+      }
+    }
+    const RegretBound without = regret_bound(points, gradient, kGamma, 0);
+    EXPECT_TRUE(std::isfinite(without.per_step(1, 10)));
+    EXPECT_TRUE(std::isinf(without.per_step(2, 10)));
+  }
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -103,11 +103,29 @@ def starved_of_threads():
         check(r.returncode in (0, 1), f"with {limit} KB it predicts or fails, and does not hang", r)
 
 
+def thousands_of_classes():
+    """Methods that hold a score per row and class say what they need before they take it; streams just learn."""
+    with open("classes.svm", "w") as file:
+        for c in range(10_000):
+            file.write(f"c{c} {1 + c % 97}:1 {101 + c % 89}:1\n")
+    methods = (("shareboost",), ("gradboost",), ("adaboost",), ("cascade",), ("treelasso", "--loss", "multiclass-hinge"), ("treelasso",), ("jointboost",))
+    for method in methods:
+        r = run("fit", *method, "classes.svm", "--max-memory", "1G", "-o", "many.shl", "--quiet")
+        check(r.returncode == 1 and b"10000 rows and 10000 classes" in r.stderr and b"needs" in r.stderr and b"--max-memory" in r.stderr,
+              f"{method[0]} refuses 10,000 classes of 10,000 rows by name and size", r)
+        check(not os.path.exists("many.shl"), "and writes nothing")
+    online = ("cascade", "--online", "--levels", "2", "--phi", "0.001")
+    r = run("fit", *online, "classes.svm", "--max-memory", "500M", "-o", "many.shl", "--quiet")
+    check(r.returncode == 1 and b"without --stream" in r.stderr and b"needs" in r.stderr, "so does the online cascade, whose report has errors", r)
+    r = run("fit", "sharing", "classes.svm", "--max-memory", "1G", "-o", "many.shl", "--quiet")
+    check(r.returncode == 0 and os.path.exists("many.shl"), "sharing learns 10,000 classes", r)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (unwritable_standard_error, interrupted_with_full_standard_error, control_characters, gzip_bomb,
-                     padded_images, long_headers, starved_of_threads):
+                     padded_images, long_headers, starved_of_threads, thousands_of_classes):
             test()
         os.chdir("/")
 

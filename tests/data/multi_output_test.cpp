@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "data/to_size.hpp"
 #include "learn/cascade_problem.hpp"
 #include "learn/online_run.hpp"
 #include "learn/output_tree.hpp"
@@ -130,6 +132,108 @@ TEST(output_tree, clustering_joins_tasks_of_one_kind_first) {
   const OutputTree random_one = random_tree(4, 1);
   EXPECT_EQ(random_one.parent.size(), 7U);
   TreeGroup check(random_one);  // does not throw
+}
+
+/// Average linkage as it is defined: signatures from all pairs of output and row, distances of clusters as
+/// means over pairs of members; the first of equal pairs merges. O(k^5).
+OutputTree slow_tree(const DenseMatrix& x, const std::vector<std::int32_t>& label, Index k) {
+  const Index m = x.rows(), d = x.cols();
+  Grid<double> signature(d, k);
+  for (Index j = 0; j < d; ++j) {
+    for (Index c = 0; c < k; ++c) {
+      double sum[2] = {0, 0}, count[2] = {0, 0};
+      for (Index i = 0; i < m; ++i) {
+        const int own = label[static_cast<std::size_t>(i)] == c ? 1 : 0;
+        sum[own] += static_cast<double>(x(i, j));
+        count[own] += 1;
+      }
+      signature(j, c) = sum[1] / count[1] - sum[0] / count[0];
+    }
+  }
+  const auto product = [&](Index a, Index b) {
+    double sum = 0;
+    for (Index j = 0; j < d; ++j) sum += signature(j, a) * signature(j, b);
+    return sum;
+  };
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(k));
+  std::vector<Index> node(static_cast<std::size_t>(k));
+  for (Index c = 0; c < k; ++c)
+    members[static_cast<std::size_t>(c)] = {node[static_cast<std::size_t>(c)] = c};
+  const auto distance = [&](const std::vector<Index>& one, const std::vector<Index>& other) {
+    double sum = 0;
+    for (const Index a : one) {
+      for (const Index b : other) sum += 0.5 * (1 - product(a, b) / std::sqrt(product(a, a) * product(b, b)));
+    }
+    return sum / static_cast<double>(one.size() * other.size());
+  };
+  OutputTree tree{.leaves = k,
+                  .parent = std::vector<Index>(static_cast<std::size_t>(k), -1),
+                  .height = std::vector<double>(static_cast<std::size_t>(k), 0.0)};
+  while (members.size() > 1) {
+    std::size_t first = 0, second = 1;
+    double least = distance(members[0], members[1]);
+    for (std::size_t a = 0; a < members.size(); ++a) {
+      for (std::size_t b = a + 1; b < members.size(); ++b) {
+        const double here = distance(members[a], members[b]);
+        if (here < least - 1e-9) least = here, first = a, second = b;
+      }
+    }
+    tree.parent[static_cast<std::size_t>(node[first])] = tree.parent[static_cast<std::size_t>(node[second])] =
+        std::ssize(tree.parent);
+    node[first] = std::ssize(tree.parent);
+    tree.parent.push_back(-1);
+    tree.height.push_back(least);
+    members[first].insert(members[first].end(), members[second].begin(), members[second].end());
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(second));
+    node.erase(node.begin() + static_cast<std::ptrdiff_t>(second));
+  }
+  const double largest = *std::max_element(tree.height.begin(), tree.height.end());
+  for (double& height : tree.height) height /= largest;
+  return tree;
+}
+
+TEST(output_tree, clustering_merges_what_average_linkage_by_definition_merges) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    Random random(seed);
+    constexpr Index k = 24, m = 80, d = 40;  // several tiles' worth of columns
+    DenseMatrix x(m, d);
+    MultiOutputData data;
+    for (Index i = 0; i < m; ++i) {
+      data.label.push_back(static_cast<std::int32_t>(i < k ? i : random.below(k)));
+      for (Index j = 0; j < d; ++j) x(i, j) = static_cast<float>(random.normal());
+    }
+    for (Index c = 0; c < k; ++c) data.names.push_back(std::to_string(c));
+    data.weights.assign(m, 1.0 / m);
+    const OutputTree slow = slow_tree(x, data.label, k);
+    data.x = std::move(x);
+    const OutputTree tree = clustered_tree(data);
+    EXPECT_EQ(tree.parent, slow.parent);
+    for (std::size_t v = 0; v < slow.height.size(); ++v) EXPECT_NEAR(tree.height[v], slow.height[v], 1e-12);
+  }
+}
+
+/// Classes in pairs and pairs of pairs, all at the same distances.
+TEST(output_tree, clustering_takes_the_first_of_equal_pairs_with_thousands_of_classes_too) {
+  constexpr Index k = 2048;
+  DenseMatrix x(k, 2);
+  MultiOutputData data;
+  for (Index c = 0; c < k; ++c) {
+    data.label.push_back(static_cast<std::int32_t>(c));
+    data.names.push_back(std::to_string(c));
+    x(c, 0) = c % 2 == 0 ? 1.0F : -1.0F;
+  }
+  data.weights.assign(to_size(k), 1.0 / static_cast<double>(k));
+  data.x = std::move(x);
+  const OutputTree tree = clustered_tree(data);
+  ASSERT_EQ(std::ssize(tree.parent), 2 * k - 1);
+  // Classes of one parity are at distance 0: 0 and 2 merge first, then 4 joins them, and so on; then the odd
+  // ones.
+  EXPECT_EQ(tree.parent[0], k);
+  EXPECT_EQ(tree.parent[2], k);
+  EXPECT_EQ(tree.parent[4], k + 1);
+  EXPECT_EQ(tree.parent[1], tree.parent[3]);
+  EXPECT_EQ(tree.height.back(), 1);
+  EXPECT_EQ(tree.height[to_size(2 * k - 3)], 0);
 }
 
 TEST(output_tree, a_deep_tree_whose_lines_stand_upside_down_is_read_in_linear_time) {

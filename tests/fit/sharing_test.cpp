@@ -261,7 +261,7 @@ TEST(OnlineSharing, reports_the_bound_against_a_competitor_and_the_error_on_a_te
   const Stream stream = make_stream(5);
   ThreadPool threads(1);
   OnlineSharing online = OnlineSharing::begin({.hypotheses = "multi", .update = "perceptron"});
-  online.compare_with({.common = {}, .own = {{"c0", {{0, 1.0}}}, {"nobody", {{0, 0.5}}}}, .group = {}});
+  online.compare_with(parse_competitor("c0 1:1\nnobody 1:0.5\n", "u"));
   const Dataset rows = rows_of(stream, 0, stream.x.size());
   online.learn(rows, threads);
   const Fitted fitted = online.finish(&rows, threads);
@@ -290,7 +290,7 @@ TEST(OnlineSharing, the_bound_of_a_resumed_stream_counts_all_of_it) {
   const std::size_t half = stream.x.size() / 2;
   ThreadPool threads(1);
   const SharingFit options{.hypotheses = "multi", .update = "perceptron"};
-  const Competitor competitor{.common = {}, .own = {{"c0", {{0, 1.0}}}}, .group = {}};
+  const Competitor competitor = parse_competitor("c0 1:1\n", "u");
   OnlineSharing whole = OnlineSharing::begin(options), first = OnlineSharing::begin(options);
   whole.compare_with(competitor);
   first.compare_with(competitor);
@@ -302,8 +302,40 @@ TEST(OnlineSharing, the_bound_of_a_resumed_stream_counts_all_of_it) {
   EXPECT_EQ(second.finish(nullptr, threads).report.extra["bound"],
             whole.finish(nullptr, threads).report.extra["bound"]);
 
-  const Competitor other{.common = {}, .own = {{"c0", {{0, 2.0}}}}, .group = {}};
+  const Competitor other = parse_competitor("c0 1:2\n", "u");
   EXPECT_THROW(second.compare_with(other), OptionError);  // it has seen nothing of the first half
+}
+
+// A folder that is a class before its subfolders.
+TEST(OnlineSharing, a_hierarchy_of_rows_learns_what_a_file_of_its_sets_does) {
+  Stream stream = make_stream(7);
+  const std::vector<std::string> paths{"mail", "news",   "mail/a", "news/x", "mail/a/1",
+                                       "c",    "mail/b", "d/e",    "d"};
+  for (std::string& y : stream.y) y = paths[static_cast<std::size_t>(y[1] - '0')];
+  const std::string sets =
+      "all: *\nmail: mail mail/a mail/a/1 mail/b\na: mail/a mail/a/1\nnews: news news/x\nd: d d/e\n";
+  ThreadPool threads(1);
+  const Dataset rows = rows_of(stream, 0, stream.x.size());
+  for (const char* kernel : {"none", "gaussian", "polynomial"}) {
+    for (const char* update : {"perceptron", "pa"}) {
+      SharingFit options{.hypotheses = "hierarchy", .kernel = kernel, .update = update};
+      OnlineSharing hierarchy = OnlineSharing::begin(options);
+      options.hypotheses = sets;
+      options.own = true;
+      OnlineSharing file = OnlineSharing::begin(options);
+      std::vector<Index> predicted, expected;
+      const auto keep_in = [](std::vector<Index>& list) {
+        return [&list](const SharingTrial& trial) {
+          list.push_back(trial.predicted);
+          return true;
+        };
+      };
+      hierarchy.learn(rows, threads, {.after_row = keep_in(predicted)});
+      file.learn(rows, threads, {.after_row = keep_in(expected)});
+      EXPECT_EQ(predicted, expected) << kernel << ' ' << update;
+      EXPECT_GT(hierarchy.model().mistakes, 0);
+    }
+  }
 }
 
 }  // namespace

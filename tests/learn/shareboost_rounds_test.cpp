@@ -234,7 +234,7 @@ TEST(ShareBoostRounds, a_sample_of_one_block_leaves_the_choice_of_its_radius) {
   evaluate(loss, start, &residual, threads);
   double best = 0;
   for (Index candidate = centre * 5; candidate < centre * 5 + 5; ++candidate) {
-    const std::vector<double> sums = exact_sums(pool, candidate, residual);
+    const std::vector<double> sums = exact_sums(pool, {&candidate, 1}, residual, threads);
     best = std::max(best, norm_of(sums, Norm::l1));
   }
   EXPECT_NEAR(result.stages[1].score, best, 1e-9);

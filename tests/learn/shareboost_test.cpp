@@ -179,6 +179,38 @@ DenseMatrix binary_code(Index k, std::vector<std::int32_t>& y) {
   return x;
 }
 
+/// Without a ridge no weights are optimal once the rows are separated: rounds that are corrected loosely end
+/// after few steps, also the last one.
+TEST(ShareBoost, loose_rounds_on_separated_rows_take_few_steps) {
+  constexpr Index kRows = 45, kFeatures = 36;
+  ThreadPool threads(1);
+  const Matrix x(test::random_dense(kRows, 40, 21));
+  std::vector<std::int32_t> y;  // unrelated to the columns
+  for (Index i = 0; i < kRows; ++i) y.push_back(static_cast<std::int32_t>((i * i + i / 7) % 3));
+  ColumnPool pool(x);
+  const MulticlassLogistic loss(y, 3, test::equal_weights(kRows), 1);
+  ShareBoostOptions options{.features = kFeatures};
+  options.last = options.corrective;
+  options.corrective.relative_gradient = 0.1;
+  Grid<double> scores;
+  const ShareBoostResult result =
+      shareboost(pool, loss, options, {threads}, [&](const ShareBoostResult&, const Grid<double>& now) {
+        scores = now;
+        return true;
+      });
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index c = 0; c < 3; ++c) {
+      const Index own = y[static_cast<std::size_t>(i)];
+      EXPECT_TRUE(c == own || scores(i, own) > scores(i, c)) << "row " << i << " is not separated";
+    }
+  }
+  for (const ShareBoostStage& stage : result.stages) {
+    EXPECT_TRUE(stage.report.converged);
+    EXPECT_LE(stage.report.iterations, 40);
+    for (const double w : stage.weights) EXPECT_LT(std::abs(w), 1e4);
+  }
+}
+
 TEST(ShareBoost, separates_32_binary_coded_classes_with_five_features) {
   ThreadPool threads(1);
   std::vector<std::int32_t> y;

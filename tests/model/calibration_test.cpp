@@ -95,6 +95,35 @@ TEST(fit_confidence, is_ascending_and_inside_0_and_1_even_where_rows_say_otherwi
   }
 }
 
+// Three classes, two of which are about as probable: the map cannot give the first less than the second.
+TEST(fit_confidence, makes_up_for_what_the_first_place_costs) {
+  Random random(5);
+  const Index rows = 20000;
+  Grid<double> logs(rows, 3);
+  std::vector<std::int32_t> truth;
+  for (Index i = 0; i < rows; ++i) {
+    const double p = 0.4 + 0.5 * random.uniform(), second = (1 - p) * (0.5 + 0.5 * random.uniform());
+    const double values[] = {p, std::min(second, p), 1 - p - std::min(second, p)};
+    for (Index c = 0; c < 3; ++c) logs(i, c) = std::log(values[c]);
+    truth.push_back(random.uniform() < 0.9 * p ? 0 : 2);  // less often right than sure
+  }
+  const ConfidenceMap map = fit_confidence(logs, truth);
+  Grid<double> mapped = logs;
+  map_confidence(map, mapped);
+  double sure = 0, right = 0;
+  Index unsure = 0, raised = 0;
+  for (Index i = 0; i < rows; ++i) {
+    if (logs(i, 0) > std::log(0.45)) continue;
+    ++unsure;
+    sure += std::exp(mapped(i, 0));
+    right += truth[static_cast<std::size_t>(i)] == 0 ? 1 : 0;
+    raised += mapped(i, 0) - mapped(i, 1) < 1e-8 ? 1 : 0;
+  }
+  EXPECT_GT(raised, unsure / 10);
+  EXPECT_NEAR(sure / static_cast<double>(unsure), right / static_cast<double>(unsure), 0.03);
+  for (std::size_t g = 1; g < map.to.size(); ++g) EXPECT_GE(map.to[g], map.to[g - 1]);
+}
+
 TEST(fit_confidence, takes_a_row_of_weight_2_as_two_rows) {
   const Drawn rows = drawn(300);
   Drawn twice{Grid<double>(450, 2), {}};

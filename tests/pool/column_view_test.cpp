@@ -200,8 +200,8 @@ TEST(ColumnView, borrowed_columns_without_padding_give_the_bits_of_owned_ones) {
       EXPECT_EQ(all_sums(*a, residual, 2), all_sums(*b, residual, 1));
       for (const Index candidate : some_candidates(*a)) {
         EXPECT_EQ(values_of(*a, candidate), values_of(*b, candidate));
-        EXPECT_EQ(exact_sums(*a, candidate, test_residual(kOdd)),
-                  exact_sums(*b, candidate, test_residual(kOdd)));
+        EXPECT_EQ(exact_sums(*a, {&candidate, 1}, test_residual(kOdd), threads),
+                  exact_sums(*b, {&candidate, 1}, test_residual(kOdd), threads));
       }
       EXPECT_TRUE(variant.name != "columns" || a->stored(0).dense == nullptr) << "solvers need padding";
     }

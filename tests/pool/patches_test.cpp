@@ -148,7 +148,9 @@ TEST(PatchPool, sums_equal_those_of_its_columns) {
     pool.correlate(single, threads, [&](const CandidateBlock& block, int) {
       for (Index a = 0; a < block.count; ++a) {
         visited[static_cast<std::size_t>(block.first + a)] = 1;
-        const auto exact = exact_sums(pool, block.first + a, residual);
+        const Index candidate = block.first + a;
+        ThreadPool one(1);
+        const auto exact = exact_sums(pool, {&candidate, 1}, residual, one);
         const bool constant = std::all_of(block.sums + a * outputs, block.sums + (a + 1) * outputs,
                                           [](double s) { return s == 0; });
         for (Index c = 0; c < outputs && !constant; ++c) {

@@ -57,7 +57,7 @@ TEST(column_set, products_are_those_of_plain_loops_dense_and_sparse) {
       for (std::size_t at = 0; at < weights.size(); ++at) weights[at] = std::sin(static_cast<double>(at));
       set->add_product(weights, scores, threads);
       for (Index j = 0; j < cols; ++j) {
-        set->dots_of(j, residual, one);
+        set->dots_of(j, residual, one, threads);
         for (Index c = 0; c < outputs; ++c) {
           double expected = 0;
           for (Index i = 0; i < rows; ++i) expected += static_cast<double>(both.dense(i, j)) * residual(i, c);

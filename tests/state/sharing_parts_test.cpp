@@ -143,6 +143,27 @@ TEST(ClassSets, a_hierarchy_has_a_set_for_every_prefix) {
   }
 }
 
+TEST(ClassSets, a_hierarchy_that_knows_what_comes_has_the_sets_of_a_file) {
+  ClassSets sets(Hypotheses::hierarchy);
+  sets.expect({"news/x", "mail/work/a", "mail"});
+  ClassSets file = ClassSets::parse(
+      "all: *\nmail: mail mail/work/a mail/home\nwork: mail/work/a mail/work/b\nnews: news/x news/y\n", "f");
+  file.give_every_class_its_own();
+  for (const char* name : {"mail", "mail/work/a", "news/x", "mail/home"}) {
+    sets.add_class(name);
+    file.add_class(name);
+    for (Index c = 0; c < sets.classes(); ++c) {
+      EXPECT_EQ(sets.own(c), file.own(c));
+      for (Index d = 0; d < sets.classes(); ++d) EXPECT_EQ(sets.shared_by(c, d), file.shared_by(c, d));
+    }
+  }
+  EXPECT_TRUE(sets.holds_exactly({"mail", "mail/work/a", "news/x", "mail/home"}));
+  ByteWriter out;
+  sets.write(out);
+  ByteReader in(out.bytes(), "memory");
+  EXPECT_TRUE(ClassSets::read(in).holds_exactly({"mail", "mail/work/a", "news/x", "mail/home"}));
+}
+
 TEST(SupportStore, evaluates_kernels_of_all_its_vectors_as_vectors_grow) {
   Random random(3);
   SupportStore<float> floats;

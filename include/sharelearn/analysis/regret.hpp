@@ -15,7 +15,8 @@
 // online cascade and not those of the batch cascade. The difference can have either sign: the levels above
 // have already seen example t (a gain of the order of 1 / sqrt(T) per step), and they differ from the batch
 // cascade. The paper bounds it by B T^(3/4) with B = O(1 / sqrt(sigma)), where sigma is the strong convexity
-// of psi. For the norms of eq. (3) sigma is 0, so this bound is infinite.
+// of psi. For the norms of eq. (3) sigma is 0, so this bound is infinite; with a ridge sigma is twice the
+// ridge.
 #pragma once
 
 #include <vector>
@@ -29,7 +30,20 @@ struct RegretPoint {
   Index steps = 0;
   std::vector<double> of_cascade;  ///< eq. (6)
   std::vector<double> of_level;    ///< against the best fixed increment for the losses the level met
+  double largest_size = 0;         ///< h(W) = |W|^2 / 2 of the largest increment compared with, bias included
 };
+
+/// Theorem 1: R_T^l <= A sqrt(T) + (l - 1) B (T + 1)^(3/4), where R_T^l >= -C sqrt(T).
+struct RegretBound {
+  double a = 0, b = 0, c = 0;
+  double m = 1;  ///< M of the theorem: C = (M - 1) A, as large as the lowest measured regret asks for
+  /// Of level `level` (from 1), divided by the number of steps. Infinite from level 2 on without a ridge.
+  double per_step(Index level, Index steps) const;
+};
+/// For measured regrets: G is `gradient`, D^2 the largest size of what they are compared with.
+RegretBound regret_bound(const std::vector<RegretPoint>& points, double gradient, double gamma, double ridge);
+/// A number that no subgradient of a step exceeds: |residual| |(x, 1)| with the largest residual of the loss.
+double largest_gradient(const MultiOutputData& data, JointLoss loss, bool bias);
 
 /// One pass of Algorithm 2 over the rows in their order. The regret is computed after about `points` numbers
 /// of steps, spaced geometrically. Costs O(n k) per step and level, and 2 L - 1 batch fits per point. The

@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +18,9 @@
 #include "sharelearn/run/rows.hpp"
 
 namespace sharelearn {
+
+/// Bytes from which on an array is large.
+inline constexpr std::size_t kLargeArray = std::size_t{16} << 20;
 
 /// Allocator for SIMD: 64-byte alignment. A large array asks first whether there is memory for it, so that it
 /// is refused by name instead of failing half filled.
@@ -26,8 +31,8 @@ struct AlignedAllocator {
   template <class U>
   AlignedAllocator(const AlignedAllocator<U>&) {}
   T* allocate(std::size_t n) {
-    constexpr std::size_t large = std::size_t{16} << 20;
-    if (n >= large / sizeof(T)) require_memory(static_cast<double>(n) * sizeof(T), "an array of numbers");
+    if (n >= kLargeArray / sizeof(T))
+      require_memory(static_cast<double>(n) * sizeof(T), "an array of numbers");
     return static_cast<T*>(::operator new (n * sizeof(T), std::align_val_t{64}));
   }
   void deallocate(T* p, std::size_t) { ::operator delete (p, std::align_val_t{64}); }
@@ -37,16 +42,44 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
+/// The same for memory that is zero when it is new. Pages of a large array that nobody writes to take no
+/// memory: ranks that share rows have arrays for all rows and write to their own.
+template <class T>
+struct ZeroedAllocator : AlignedAllocator<T> {
+  using value_type = T;
+  ZeroedAllocator() = default;
+  template <class U>
+  ZeroedAllocator(const ZeroedAllocator<U>&) {}
+  T* allocate(std::size_t n) {
+    if (n < kLargeArray / sizeof(T)) {
+      T* const values = AlignedAllocator<T>::allocate(n);
+      std::memset(static_cast<void*>(values), 0, n * sizeof(T));
+      return values;
+    }
+    require_memory(static_cast<double>(n) * sizeof(T), "an array of numbers");
+    return static_cast<T*>(zeroed_pages(n * sizeof(T)));
+  }
+  void deallocate(T* p, std::size_t n) {
+    if (n < kLargeArray / sizeof(T)) return AlignedAllocator<T>::deallocate(p, n);
+    free_pages(p, n * sizeof(T));
+  }
+  /// Elements without a given value: they are zero already.
+  template <class U>
+  void construct(U*) {}
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(std::forward<Args>(args)...);
+  }
+  friend bool operator==(const ZeroedAllocator&, const ZeroedAllocator&) { return true; }
+};
+
 /// A column-major matrix. Each column starts at a 64-byte boundary and is padded with zeros.
 template <class T>
 class Grid {
  public:
   Grid() = default;
   Grid(Index rows, Index cols)
-      : rows_(rows),
-        cols_(cols),
-        stride_(padded(rows)),
-        data_(static_cast<std::size_t>(stride_ * cols), T{}) {}
+      : rows_(rows), cols_(cols), stride_(padded(rows)), data_(static_cast<std::size_t>(stride_ * cols)) {}
 
   /// Memory of a grid of this size.
   static double bytes(Index rows, Index cols) {
@@ -84,7 +117,7 @@ class Grid {
     return (rows + lanes - 1) / lanes * lanes;
   }
   Index rows_ = 0, cols_ = 0, stride_ = 0;
-  AlignedVector<T> data_;
+  std::vector<T, ZeroedAllocator<T>> data_;
 };
 
 using DenseMatrix = Grid<float>;

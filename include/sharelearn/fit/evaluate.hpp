@@ -36,6 +36,9 @@ struct Evaluation {
   std::optional<EarlyCosts> early;
 };
 
+/// Scores of all rows; ranks that share them divide the work.
+Grid<double> scores_by_ranks(const Model& model, const Dataset& data, ThreadPool& threads);
+
 /// Throws InputError if labels are missing or the data does not fit the model. `early`: predictions stop at
 /// the model's checkpoints.
 Evaluation evaluate(const Model& model, const Dataset& data, ThreadPool& threads, bool early = false);

@@ -72,6 +72,9 @@ struct Errors {
   std::vector<double> of_output = {};  ///< the same error for each class, task or number alone
 };
 Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights);
+/// The same for scores of which ranks have their own rows.
+Errors errors_of(const Target& target, const Grid<double>& scores, std::span<const double> weights,
+                 ThreadPool& threads);
 
 /// Holds out a fraction of the rows, stratified by class, or by the labels of each task that has rows of its
 /// own; every such task keeps some rows to learn from.

@@ -8,6 +8,7 @@
 
 #include "sharelearn/data/dataset.hpp"
 #include "sharelearn/data/matrix.hpp"
+#include "sharelearn/run/threads.hpp"
 
 namespace sharelearn {
 
@@ -41,8 +42,9 @@ struct LabelErrors {
   double coverage = 0;                ///< as coverage()
   std::vector<double> of_class = {};  ///< the share of wrong rows of each class; 0 for a class without rows
 };
+/// `shared`: threads whose ranks have the scores of their own rows only.
 LabelErrors label_errors(const Grid<double>& scores, std::span<const std::int32_t> truth,
-                         std::span<const double> weights = {});
+                         std::span<const double> weights = {}, ThreadPool* shared = nullptr);
 
 /// Only the coverage: mean rank of the true class, 0 = first, over the rows of known classes; NaN if there
 /// are none.

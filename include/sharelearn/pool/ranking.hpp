@@ -35,7 +35,8 @@ struct RankOptions {
 std::vector<Ranked> rank(const Pool& pool, const Grid<double>& residual, const RankOptions& options,
                          ThreadPool& threads);
 
-/// Exact sums of one candidate, width x outputs.
-std::vector<double> exact_sums(const Pool& pool, Index candidate, const Grid<double>& residual);
+/// Exact sums of some candidates, width x outputs each, one after the other.
+std::vector<double> exact_sums(const Pool& pool, std::span<const Index> candidates,
+                               const Grid<double>& residual, ThreadPool& threads);
 
 }  // namespace sharelearn

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "sharelearn/run/bytes.hpp"
+#include "sharelearn/run/collective.hpp"
 
 namespace sharelearn {
 
@@ -29,8 +30,10 @@ inline constexpr double kCheckpointShare = 60;
 class Checkpoint {
  public:
   /// Reads the file, if there is one. `run` is a hash of everything that decides the result. Throws
-  /// InputError if the file is not a checkpoint, is damaged, or belongs to another run.
-  Checkpoint(std::string path, std::uint64_t run, double pause = kCheckpointPause);
+  /// InputError if the file is not a checkpoint, is damaged, or belongs to another run. Of several ranks the
+  /// first one writes, when its clock says so; all of them take the same steps.
+  Checkpoint(std::string path, std::uint64_t run, double pause = kCheckpointPause,
+             Collective& ranks = this_process());
 
   /// Whether the run goes on from an earlier one.
   bool is_resumed() const { return resumed_; }
@@ -54,6 +57,7 @@ class Checkpoint {
   std::string path_;
   std::uint64_t run_;
   double pause_;
+  Collective& ranks_;
   bool resumed_ = false;
   std::map<std::string, std::string> entries_;
   std::string prefix_;  ///< of the present step, "fold 3/"

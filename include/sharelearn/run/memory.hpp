@@ -3,6 +3,7 @@
 // own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -15,6 +16,10 @@ std::int64_t memory_limit() noexcept;
 /// Throws Failure if `bytes` more do not fit below the limit; `what` names what asks for them. Costs a few
 /// microseconds, so small requests need not ask.
 void require_memory(double bytes, std::string_view what);
+
+/// Memory of zeros, whose pages take memory when they are first written to. Throws std::bad_alloc.
+void* zeroed_pages(std::size_t bytes);
+void free_pages(void* pages, std::size_t bytes) noexcept;
 
 /// Limits the memory of this process from now on, for programs: beyond it allocations fail. Under sanitizers,
 /// which map terabytes, only require_memory() heeds it.

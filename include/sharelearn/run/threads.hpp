@@ -1,6 +1,7 @@
 // A small pool of threads. Work is cut into numbered pieces whose borders never depend on the number of
 // threads, and callers add the results of the pieces in order. So results have the same bits for any number
-// of threads.
+// of threads. A pool also knows the ranks that share its rows (run/collective.hpp); by default there are
+// none.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 namespace sharelearn {
 
+class Collective;
 class Monitor;
 
 class ThreadPool {
@@ -33,6 +35,12 @@ class ThreadPool {
   const Monitor* watch(const Monitor* monitor);
   /// Throws as for_each() does: for long work in the caller's own thread.
   void throw_if_cancelled();
+
+  /// Who shares the rows of all sums; this process alone unless share_rows() said otherwise.
+  Collective& ranks() const;
+  /// From now on rows are shared with these ranks; null: with nobody. While they are shared, cancelling does
+  /// not end for_each() early: ranks must agree on where they stop. Returns the ranks before.
+  Collective* share_rows(Collective* ranks);
 
  private:
   struct Shared;

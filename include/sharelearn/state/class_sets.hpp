@@ -41,6 +41,9 @@ class ClassSets {
 
   /// Every class also gets a set of its own.
   void give_every_class_its_own() { own_for_all_ = true; }
+  /// Hierarchy: these classes are going to come, so that a class whose path is the prefix of another's is in
+  /// the set of its path from its first example on. Other kinds know already.
+  void expect(std::vector<std::string> names);
   /// Tells of the next class; classes are numbered in this order.
   void add_class(std::string_view name);
 
@@ -70,6 +73,9 @@ class ClassSets {
   static ClassSets read(ByteReader& in);
 
  private:
+  /// Calls visit(group) for the set of every prefix of a path, which is made if it is new.
+  template <class Visit>
+  void for_each_prefix(const std::string& name, const Visit& visit);
   void add_prefixes(const std::string& name, std::uint32_t cls);
   void join(Index group, std::uint32_t cls);
 
