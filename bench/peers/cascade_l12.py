@@ -23,6 +23,16 @@ import time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np  # noqa: E402
+from results import record, version  # noqa: E402
+
+PAGE = {
+    "name": "cascade", "order": 6, "title": "One level of the cascade: multitask L1/L2",
+    "text": "1-vs-rest logistic tasks, 0.05 lambda_max; the solvers alone. sharelearn to a certified relative gap of 1e-6; NumPy (accelerated proximal "
+            "gradient) until it is within 1e-5 of that optimum; adelie on the grouped multinomial problem of the same data.",
+    "full": ["--sharelearn", "{program}", "--csv", "{data}/satimage/train.csv.gz", "--csv", "{data}/letter/letter.csv.gz", "--limit", "60"],
+    "quick": ["--sharelearn", "{program}", "--csv", "{data}/satimage/train.csv.gz", "--limit", "5"],
+    "claims": [["a level is solved faster than by NumPy and adelie", "", "", 1]],
+}
 
 
 def minmax(x):
@@ -99,13 +109,19 @@ def adelie_multinomial(x, labels, lam):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sharelearn", required=True)
-    parser.add_argument("--csv", required=True, help="numbers, the class last")
+    parser.add_argument("--csv", required=True, action="append", help="numbers, the class last; may be repeated")
     parser.add_argument("--lambda-ratio", type=float, default=0.05)
     parser.add_argument("--products", action="store_true", help="add the products of all columns")
     parser.add_argument("--gap", type=float, default=1e-5)
     parser.add_argument("--limit", type=float, default=120)
     options = parser.parse_args()
-    table = np.loadtxt(options.csv, delimiter=",")
+    for csv in options.csv:
+        compare(csv, options)
+
+
+def compare(csv, options):
+    name = "/".join(csv.split("/")[-2:])
+    table = np.loadtxt(csv, delimiter=",")
     x, labels = table[:, :-1], table[:, -1].astype(int)
     if options.products:
         pairs = [(i, j) for i in range(x.shape[1]) for j in range(i, x.shape[1])]
@@ -121,14 +137,20 @@ def main():
         print(f"rows {len(x)}, columns {x.shape[1]}, tasks {signs.shape[1]}, lambda {lam:.5g}")
         print(f"multitask logistic  sharelearn {seconds:8.3f} s ({whole:.2f})  objective {level['objective']:.8f}"
               f"  gap {level['gap'] / level['objective']:.1e}  features {level['features_used']}")
+        case = f"{name}, {signs.shape[1]} tasks"
+        record(case, "sharelearn", {"CPU s": seconds, "objective": level["objective"]})
         target = level["objective"] * (1 + options.gap)
         peer, value, iterations = numpy_fista(x, signs, lam, target, options.limit)
+        record(case, version("NumPy", "numpy"), {"CPU s": peer, "objective": value}, peer / seconds, "" if value <= target else "at least")
         print(f"                    NumPy FISTA {peer:7.3f} s  objective {value:.8f}  {iterations} iterations"
               f"  ratio {peer / seconds:.1f}")
         try:
             import adelie  # noqa: F401
             seconds, whole, level = ours(options.sharelearn, path, "multiclass-logistic", lam, report)
             peer, value = adelie_multinomial(x, labels, lam)
+            case = f"{name}, multinomial"
+            record(case, "sharelearn", {"CPU s": seconds, "objective": level["objective"]})
+            record(case, version("adelie"), {"CPU s": peer, "objective": value}, peer / seconds)
             print(f"multinomial         sharelearn {seconds:8.3f} s ({whole:.2f})  objective {level['objective']:.8f}"
                   f"  gap {level['gap'] / level['objective']:.1e}")
             print(f"                    adelie {peer:12.3f} s  objective {value:.8f}  ratio {peer / seconds:.1f}")

@@ -20,6 +20,17 @@ import tempfile
 
 import numpy as np
 
+from results import record, version
+
+PAGE = {
+    "name": "exports", "order": 8, "title": "Exported C on Cortex-M",
+    "text": "Bytes of flash and instructions per prediction (QEMU) beside trees of emlearn and m2cgen, whose forest is the smallest of a grid with at most our test "
+            "error. The ratio is that of the instructions on Cortex-M4 to sharelearn's in int16.",
+    "full": ["--sharelearn", "{program}", "--data", "{data}"],
+    "quick": ["--sharelearn", "{program}", "--data", "{data}", "--sets", "optdigits", "--rows", "10", "--quick"],
+    "claims": [["an exported model needs fewer instructions than the smallest forest of equal error", "", "emlearn|m2cgen", 1],
+               ["and fewer bytes of flash (Cortex-M4)", "", "emlearn|m2cgen", 1, "flash, M4"]],
+}
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 from export import ARM, LINKER_SCRIPT  # noqa: E402
@@ -75,8 +86,17 @@ def compiled(folder, code, rows, number):
     return result
 
 
+FIRST = {}  # of each case: instructions on Cortex-M4 of our int16 export
+
+
 def show(what, error, result):
     (flash0, steps0), (flash4, steps4) = result
+    case, tool = what.rsplit(": ", 1)
+    own = tool.startswith("sharelearn")
+    if own and "int16" in tool or case not in FIRST:
+        FIRST[case] = steps4
+    measures = {"error, %": 100 * error, "flash, M0": flash0, "flash, M4": flash4, "instructions, M0": steps0, "instructions, M4": steps4}
+    record(case, tool, measures, None if own else steps4 / FIRST[case])
     print(f"| {what} | {100 * error:.2f} | {flash0:,} | {flash4:,} | {steps0:,.0f} | {steps4:,.0f} |", flush=True)
 
 
@@ -90,14 +110,14 @@ def ours(folder, program, model, data, error, rows, what, early=False):
         work = "static m_work work;\n" if "m_work" in header else ""
         call = ("int used; return m_predict_early(row, " if early else "return m_predict(row") + ("&work, &used)" if early else ", &work)" if work else ")")
         code = f'#include "m.h"\n{work}int answer(const void *row);\nint answer(const void *row) {{ {call}; }}\n'
-        show(f"sharelearn, {what}, {arithmetic}", error, compiled(folder, code, values, number))
+        show(f"{what}: sharelearn, {arithmetic}", error, compiled(folder, code, values, number))
 
 
-def forests(x, y, x_test, y_test, error):
+def forests(x, y, x_test, y_test, error, quick=False):
     """The forest with the fewest nodes whose test error is at most `error`."""
     from sklearn.ensemble import RandomForestClassifier
     best = None
-    for trees in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50):
+    for trees in (1, 3, 10) if quick else (1, 2, 3, 5, 7, 10, 15, 20, 30, 50):
         for leaves in (8, 16, 32, 64, 128, 256, 512, 100000):
             model = RandomForestClassifier(trees, max_leaf_nodes=leaves, random_state=1, bootstrap=trees > 1, n_jobs=1).fit(x, y)
             wrong = float(np.mean(model.predict(x_test) != y_test))
@@ -110,8 +130,8 @@ def forests(x, y, x_test, y_test, error):
     return best[1], best[2]
 
 
-def peers(folder, x, y, x_test, y_test, error, rows):
-    model, wrong = forests(x, y, x_test, y_test, error)
+def peers(folder, what_for, quick, x, y, x_test, y_test, error, rows):
+    model, wrong = forests(x, y, x_test, y_test, error, quick)
     what = f"{len(model.estimators_)} trees, {sum(t.tree_.node_count for t in model.estimators_)} nodes"
     columns, classes = x.shape[1], len(model.classes_)
     if importlib.util.find_spec("emlearn"):
@@ -119,7 +139,7 @@ def peers(folder, x, y, x_test, y_test, error, rows):
         converted = emlearn.convert(model, method="inline", dtype="int16_t")
         text = converted.save(name="tree", format="c", include_proba=False)
         code = f"{text}\nint answer(const void *row);\nint answer(const void *row) {{ return tree_predict((const int16_t *)row, {columns}); }}\n"
-        show(f"emlearn, {what}, int16", wrong, compiled(folder, code, rows, "int16_t"))
+        show(f"{what_for}: {version('emlearn')}, {what}, int16", wrong, compiled(folder, code, rows, "int16_t"))
     else:
         print("| emlearn is not installed | | | | | |")
     if importlib.util.find_spec("m2cgen"):
@@ -134,7 +154,7 @@ int answer(const void *row) {{
   return best;
 }}
 """
-        show(f"m2cgen, {what}, double", wrong, compiled(folder, code, rows, "double"))
+        show(f"{what_for}: {version('m2cgen')}, {what}, double", wrong, compiled(folder, code, rows, "double"))
     else:
         print("| m2cgen is not installed | | | | | |")
 
@@ -149,17 +169,21 @@ def main():
     parser.add_argument("--data", required=True, type=pathlib.Path)
     parser.add_argument("--digits", type=pathlib.Path)
     parser.add_argument("--rows", type=int, default=30)
+    parser.add_argument("--sets", default="shuttle,optdigits")
+    parser.add_argument("--quick", action="store_true", help="a coarse grid of forests")
     options = parser.parse_args()
     print("| model | error, % | flash, M0 | flash, M4 | instructions, M0 | instructions, M4 |\n|---|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for name, fit in (("shuttle", ["--pool", "stumps", "--features", 10]), ("optdigits", ["--pool", "columns", "--features", 20])):
+            if name not in options.sets.split(","):
+                continue
             train, test = options.data / name / "train.csv.gz", options.data / name / "test.csv.gz"
             run(options.sharelearn, "fit", "shareboost", train, *fit, "-o", folder / "fitted.model", "--quiet")
             error = error_of(options.sharelearn, folder / "fitted.model", test)
             (x, y), (x_test, y_test) = read(train), read(test)
             ours(folder, options.sharelearn, folder / "fitted.model", test, error, x_test[: options.rows], f"{name}, {fit[3]} {fit[1]}")
-            peers(folder, x, y, x_test, y_test, error, x_test[: options.rows])
+            peers(folder, f"{name}, {fit[3]} {fit[1]}", options.quick, x, y, x_test, y_test, error, x_test[: options.rows])
         if options.digits:
             test = options.data / "mnist" / "t10k-images-idx3-ubyte.gz"
             error = error_of(options.sharelearn, options.digits, test, "--early")

@@ -21,7 +21,18 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 import numpy as np
+from results import record, version
 
+PAGE = {
+    "name": "selection", "order": 2, "title": "Choosing few features for all classes",
+    "text": "Test error with the given number of features, and CPU seconds. sharelearn: with reading and the choice of its ridge. Peers see columns scaled to "
+            "[-1, 1]; RFE, SelectKBest and sequential selection end in scikit-learn's logistic regression.",
+    "full": ["--sharelearn", "{program}", "--data", "{data}", "--limit", "60", "--sets", "dna,optdigits,pendigits,landsat702",
+             "--methods", "gradient;exact;surplus, exchange;abess;rfe;k-best;sequential"],
+    "quick": ["--sharelearn", "{program}", "--data", "{data}", "--limit", "5", "--sets", "dna", "--sizes", "10", "--methods", "gradient;exact;abess;k-best"],
+    "claims": [["no peer has a lower test error with the same number of features (default rule; ratio of errors)", "", "abess|rfe|k-best|sequential", 1, "test error %"],
+               ["no peer is faster", "", "abess|rfe|k-best|sequential", 1]],
+}
 OURS = {
     "gradient": [],
     "exact": ["--rule", "exact"],
@@ -140,6 +151,19 @@ def our_result(program, options, paths, size, ridge):
         return 100 * json.load(file)["test_error"], usage.ru_utime + usage.ru_stime
 
 
+FIRST = {}  # of each case: CPU seconds of our default rule
+
+
+def report(case, method, result):
+    if isinstance(result, str):
+        record(case, method, {}, None, f"left out: {result}")
+        return
+    error, seconds = result
+    first = FIRST.setdefault(case, seconds)
+    tool = f"sharelearn, {method}" if method in OURS else version(method, None if method == "abess" else "scikit-learn")
+    record(case, tool, {"test error %": error, "CPU s": seconds}, None if method in OURS else seconds / first)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sharelearn", required=True)
@@ -165,6 +189,8 @@ def main():
                     results = [our_result(options.sharelearn, OURS[method], paths, size, ridge) for size in fitting]
                 else:
                     results = [peer_result(method, arrays, size, options.limit) for size in fitting]
+                for size, result in zip(fitting, results):
+                    report(f"{name}, {size} features", method, result)
                 errors = [result if isinstance(result, str) else f"{result[0]:.1f}" for result in results]
                 times = ["-" if isinstance(result, str) else f"{result[1]:.2f}" for result in results]
                 print(f"| {name} | {method} | " + " | ".join(errors + [""] * (len(sizes) - len(errors))) + f" | {' / '.join(times)} |", flush=True)

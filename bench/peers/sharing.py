@@ -25,6 +25,18 @@ import sys
 import tempfile
 import time
 
+from results import record, version
+
+PAGES = [{
+    "name": "online", "order": 5, "title": "Online learning: speed",
+    "text": "One pass. scikit-learn's Perceptron gets all rows in one call, its fastest way, and is timed without reading, like sharelearn on the same line; Vowpal "
+            "Wabbit and sharelearn read text and learn, minus a run on one line.",
+    "full": ["--sharelearn", "{program}", "--data", "{data}"],
+    "quick": ["--sharelearn", "{program}", "--data", "{data}", "--repeats", "1", "--sets", "letter"],
+    "claims": [["learning is at least 10 times as fast as scikit-learn's Perceptron", ", learning$", "", 10],
+               ["reading and learning is at least twice as fast as Vowpal Wabbit", ", reading", "", 2]],
+}]
+
 
 def cpu_of(command):
     """CPU seconds (user + system) of a child process."""
@@ -248,6 +260,8 @@ def compare(args, name, rows, dense, folder):
         print(f"  sharelearn {h:7} learning only      {seconds:8.4f} s  {count / seconds:12.0f} examples/s  "
               f"{seconds / learning['multi']:5.2f} x multi")
     whole, single = sklearn_learning(rows, dense, args.repeats)
+    record(f"{name}, learning", "sharelearn, multi", {"CPU s": learning["multi"], "examples/s": count / learning["multi"]})
+    record(f"{name}, learning", version("scikit-learn"), {"CPU s": whole, "examples/s": count / whole}, whole / learning["multi"])
     print(f"  scikit-learn partial_fit, one call  {whole:8.4f} s  {count / whole:12.0f} examples/s  "
           f"ratio {whole / learning['multi']:.1f}")
     print(f"  scikit-learn, a row at a time       {single:8.4f} s  {count / single:12.0f} examples/s  "
@@ -257,7 +271,9 @@ def compare(args, name, rows, dense, folder):
         args.repeats)
     print(f"  sharelearn multi, with reading      {stream:8.4f} s  {count / stream:12.0f} examples/s")
     try:
+        record(f"{name}, reading and learning", "sharelearn, multi", {"CPU s": stream, "examples/s": count / stream})
         vw = vw_seconds(vw_text, vw_one, classes, args.repeats)
+        record(f"{name}, reading and learning", version("Vowpal Wabbit", "vowpalwabbit"), {"CPU s": vw, "examples/s": count / vw}, vw / stream)
         print(f"  Vowpal Wabbit --oaa, with reading   {vw:8.4f} s  {count / vw:12.0f} examples/s  ratio {vw / stream:.1f}")
     except (subprocess.CalledProcessError, ImportError):
         print("  Vowpal Wabbit: not installed")
@@ -295,6 +311,7 @@ def main():
     parser.add_argument("--others", action="store_true", help="with --streams: scikit-learn's and river's learners, too")
     parser.add_argument("--examples", type=int, default=1000000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--sets", default="letter,enron", help="of the speeds")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if args.memory:
@@ -310,9 +327,11 @@ def main():
             stream(args, "Isolet, shuffled", isolet, folder)
             return
         letter = load(os.path.join(args.data, "letter/letter.csv.gz"), True)
+        compare(args, "Letter (dense)", letter, True, folder)
+        if "enron" not in args.sets.split(","):
+            return
         enron = load(os.path.join(args.data, "enron_aeslc/docs.svm.gz"), False)
         random.Random(1).shuffle(enron)
-        compare(args, "Letter (dense)", letter, True, folder)
         compare(args, "Enron by owner (sparse words)", enron, False, folder)
 
 

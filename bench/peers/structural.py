@@ -17,7 +17,18 @@ separate process and is stopped after --limit CPU seconds; the ratio to a stoppe
 """
 import argparse, gzip, json, multiprocessing, os, resource, shutil, subprocess, tempfile, warnings
 import numpy as np
+from results import record, version
 
+PAGE = {
+    "name": "paths", "order": 3, "title": "Penalised paths, with their duality gaps",
+    "text": "Same objective, columns and lambdas. The gap is the relative duality gap, computed from a peer's weights by one common function; ours is the "
+            "largest of the path, a peer's that of its last lambda. Grouped: peers with their default tolerances, so their gaps count as well; equal: their tolerance is lowered until the gap of every lambda is at most 1e-4. l1 logistic: every peer "
+            "with its loosest tolerance that reaches the gap.",
+    "full": ["--sharelearn", "{program}", "--data", "{data}", "--set", "landsat,mnist10k", "--parts", "grouped,equal,binary,multinomial", "--limit", "120"],
+    "quick": ["--sharelearn", "{program}", "--data", "{data}", "--set", "landsat", "--parts", "grouped,binary", "--path", "5", "--path-min", "0.3", "--limit", "10"],
+    "claims": [["grouped multinomial paths at an equal gap are at least 5 times as fast as every peer's", "equal", "", 5],
+               ["l1 logistic at the same gap is faster than LIBLINEAR and skglm", "binary", "", 1]],
+}
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
@@ -111,6 +122,9 @@ def limited(function, limit, *arguments):
     return answer
 
 
+CASE = [""]  # what is solved at the moment, for the records
+
+
 def run_sharelearn(binary, x, y, penalty, loss, options):
     with tempfile.TemporaryDirectory() as folder:
         np.save(os.path.join(folder, "x.npy"), x)
@@ -124,6 +138,7 @@ def run_sharelearn(binary, x, y, penalty, loss, options):
     stages = r["rounds"] if "--path" in options else [r]  # for a single lambda, `rounds` are rounds of induction
     print(f"  sharelearn {penalty:7} {seconds:8.2f} CPU s   {len(stages):2} lambdas, largest certified gap {max(q['gap'] for q in stages):.1e}   "
           f"rows at the end {stages[-1]['nonzero_rows']}   {r['peak_bytes'] / 2**20:.0f} MB", flush=True)
+    record(CASE[0], "sharelearn", {"CPU s": seconds, "lambdas": len(stages), "gap": max(q["gap"] for q in stages)})
     return seconds, [q["lambda"] for q in stages], [q["objective"] for q in stages]
 
 
@@ -201,12 +216,16 @@ def run_skglm(x, y, lam, tolerance):
 
 
 def report(name, answer, ours, limit, gap_of):
+    tool = version(name.split()[0], {"liblinear": "liblinear-official", "saga,": "scikit-learn"}.get(name.split()[0]))
     if isinstance(answer, Exception):
+        record(CASE[0], tool, {}, None, f"left out: {answer}")
         print(f"  {name:18} left out: {answer}", flush=True)
     elif answer is None:
+        record(CASE[0], tool, {"CPU s": limit}, limit / ours, "at least")
         print(f"  {name:18} cut off after {limit} CPU s: more than {limit / ours:.1f} times ours", flush=True)
     else:
         seconds, w, b, count = answer
+        record(CASE[0], tool, {"CPU s": seconds, "lambdas": count, "gap": gap_of(w, b, count)}, seconds / ours)
         print(f"  {name:18} {seconds:8.2f} CPU s   {count:2} lambdas, gap at the last {gap_of(w, b, count):.1e}   {seconds / ours:.1f} times ours", flush=True)
 
 
@@ -236,6 +255,7 @@ def equal(a, x, y, peers):
             "glmnet": lambda tolerance: run_glmnet(x, y, lambdas, "grouped", a.limit, tolerance)}
     for peer in (p for p in runs if p in peers):
         if peer == "glmnet" and not shutil.which("Rscript"):
+            record(CASE[0], peer, {}, None, "left out: no Rscript")
             print("  glmnet left out: no Rscript", flush=True)
             continue
         for tolerance in (10.0**-n for n in range(7, 16)):
@@ -249,6 +269,7 @@ def equal(a, x, y, peers):
             print(f"  {peer} {tolerance:5g}      {seconds:8.2f} CPU s   {len(path):2} lambdas, largest gap {max(gaps):.1e}, objective at most {excess:.1e} "
                   f"above ours   {seconds / ours:.1f} times ours", flush=True)
             if max(gaps) <= 1e-4:
+                record(CASE[0], version(peer), {"CPU s": seconds, "lambdas": len(path), "gap": max(gaps)}, seconds / ours)
                 break
 
 
@@ -260,7 +281,9 @@ def binary(a, x, y, peers):
     of = lambda w, b, _: binary_gap(xd, one, w, b, lam)
     runs = {"liblinear": run_liblinear, "skglm": run_skglm}
     tried = {peer: [] for peer in runs if peer in peers}
+    case = CASE[0]
     for wanted in (1e-2, 1e-4, 1e-6):
+        CASE[0] = f"{case}, l1, gap {wanted:g}"
         ours, _, _ = run_sharelearn(a.sharelearn, x, one, "l1", "binary", ["--lambda", repr(float(lam)), "--tolerance", str(wanted)])
         for peer, answers in tried.items():
             while not any(is_usable(q) and of(*q[1:]) <= wanted for q in answers) and len(answers) < 9:
@@ -306,6 +329,7 @@ def main():
     for name in a.set.split(","):
         x, y = load(name, a.data)
         for part in a.parts.split(","):
+            CASE[0] = f"{name}, {part}"
             print(f"{name}, {part}: {x.shape[0]} rows, {x.shape[1]} columns, {y.max() + 1} classes", flush=True)
             parts[part](a, x, y, a.peers.split(","))
 

@@ -76,6 +76,7 @@ Round round_of(const OneVsRestResult& result, std::size_t at, const std::vector<
   round.round = static_cast<Index>(at);
   round.features = described(so_far, at > 0 ? result.stages[at - 1].features.size() : 0, names);
   round.features_used = std::ssize(stage.features);
+  round.columns_read = ColumnCounter().count(so_far);
   round.objective = stage.loss + stage.penalty;
   round.loss = stage.loss;
   round.penalty = stage.penalty;

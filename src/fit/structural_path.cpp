@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "data/to_size.hpp"
+#include "fit/common.hpp"
 #include "run/ranks.hpp"
 #include "run/usage.hpp"
 #include "solve/active_set.hpp"
@@ -28,6 +30,20 @@ std::vector<Index> features_of_outputs(const StructuralResult& result, const Str
   return counts;
 }
 
+std::set<Index> features_in_use(const StructuralResult& result, const StructuralStage& stage) {
+  std::set<Index> used;
+  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
+  return used;
+}
+
+/// The different columns of the data that the features of a stage read.
+Index columns_read(const StructuralResult& result, const StructuralStage& stage) {
+  std::vector<FeaturePtr> used;
+  for (const Index feature : features_in_use(result, stage))
+    used.push_back(result.features[to_size(feature)]);
+  return ColumnCounter().count(used);
+}
+
 /// A stage's weights, spread over all `columns` design columns.
 std::vector<double> scatter(const StructuralStage& stage, Index columns, Index outputs) {
   std::vector<double> weights(static_cast<std::size_t>(columns * outputs), 0.0);
@@ -41,9 +57,7 @@ std::vector<double> scatter(const StructuralStage& stage, Index columns, Index o
 }  // namespace
 
 Index features_of(const StructuralResult& result, const StructuralStage& stage) {
-  std::set<Index> used;
-  for (const Index column : stage.columns) used.insert(column / result.features.front()->width());
-  return std::ssize(used);
+  return std::ssize(features_in_use(result, stage));
 }
 
 std::string_view text_of(StructuralStop stop) {
@@ -107,6 +121,7 @@ Round StageRounds::next(const StructuralResult& so_far, const Errors& on_train) 
   round.nonzero_weights =
       std::count_if(stage.weights.begin(), stage.weights.end(), [](double w) { return w != 0; });
   round.features_used = features_of(so_far, stage);
+  round.columns_read = columns_read(so_far, stage);
   round.induction_rounds = stage.rounds;
   round.steps = stage.steps;
   round.stop = text_of(stage.stop);

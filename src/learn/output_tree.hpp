@@ -17,8 +17,8 @@ OutputTree parse_output_tree(const std::string& text, const std::vector<std::str
 
 /// Agglomerative clustering with average linkage of the tasks' (or classes') signatures: the mean of their
 /// positive rows minus that of their negative rows, at distance (1 - cosine) / 2. Heights are the merging
-/// distances divided by the largest. Of equal distances the first pair merges first. O(d (m + k^2)), and 4 k^2
-/// bytes, which are asked for first.
+/// distances divided by the largest. Of equal distances the first pair merges first. O(d (m + k^2)), and 4
+/// k^2 bytes, which are asked for first.
 OutputTree clustered_tree(const MultiOutputData& data);
 
 /// A balanced binary tree over a random order of the outputs; heights are equal steps from leaves to root.

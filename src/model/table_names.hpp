@@ -1,5 +1,5 @@
 // Names as heads of narrow columns. A long name is not cut, which could make two names alike: its column
-// shows its number, and a legend gives the name.
+// shows its number, and a legend gives the name; so do names that look like such a number.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ struct TableNames {
 
   explicit TableNames(const std::vector<std::string>& names, std::size_t longest = 12) {
     for (std::size_t c = 0; c < names.size(); ++c) {
-      const bool fits = names[c].size() <= longest;
+      const bool fits = names[c].size() <= longest && !names[c].starts_with('#');
       shown.push_back(fits ? names[c] : fmt::format("#{}", c + 1));
       if (!fits) legend += fmt::format("#{}: {}\n", c + 1, names[c]);
       width = std::max(width, shown.back().size());

@@ -18,12 +18,15 @@ namespace {
 
 /// Raw columns held as floats at a time.
 constexpr Index kColumnsAtOnce = 256;
+/// A model file with more features is not read, and sizes are far from overflow.
+constexpr Index kMostFeatures = Index{1} << 24;
 
 }  // namespace
 
 FourierFeature::FourierFeature(Index inputs, Index count, double sigma, std::uint64_t seed)
     : inputs_(inputs), count_(count), sigma_(sigma), seed_(seed) {
-  if (count < 1) throw InputError(fmt::format("random Fourier features: {} of them asked for", count));
+  if (count < 1 || count > kMostFeatures)
+    throw InputError(fmt::format("expected 1 to {} random Fourier features, found {}", kMostFeatures, count));
   if (!(sigma > 0 && std::isfinite(sigma))) {
     throw InputError(fmt::format("random Fourier features need sigma above 0, {} given", sigma));
   }
@@ -110,7 +113,7 @@ void FourierFeature::write(ByteWriter& out) const {
 
 FeaturePtr FourierFeature::read(ByteReader& in, Index columns) {
   const Index inputs = in.index(0, columns);
-  const Index count = in.index(1, Index{1} << 24);
+  const Index count = in.index(1, kMostFeatures);
   const double sigma = in.f64();
   if (!(sigma > 0)) in.damaged("the width of its Fourier features is not positive");
   // The file holds only the seed of the frequencies.

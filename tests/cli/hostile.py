@@ -121,11 +121,19 @@ def thousands_of_classes():
     check(r.returncode == 0 and os.path.exists("many.shl"), "sharing learns 10,000 classes", r)
 
 
+def sizes_that_overflow():
+    """2^58 features of 40 rows, padded to 64, would be an array of 2^64 numbers."""
+    for count in (1 << 58, (1 << 63) - 1, (1 << 24) + 1):
+        r = run("fit", "cascade", "-", "--phi", "0.1", "--levels", "1", "--fourier", str(count), data=LINES.encode())
+        check(r.returncode == 2 and b"random Fourier features" in r.stderr, f"{count} features are refused", r)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for test in (unwritable_standard_error, interrupted_with_full_standard_error, control_characters, gzip_bomb,
-                     padded_images, long_headers, starved_of_threads, thousands_of_classes):
+                     padded_images, long_headers, starved_of_threads, thousands_of_classes,
+                     sizes_that_overflow):
             test()
         os.chdir("/")
 

@@ -1,6 +1,7 @@
 // IDX, NPY and NPZ.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
 #include "data/temporary_file.hpp"
@@ -210,6 +211,55 @@ TEST(read_npz, refuses_a_member_with_any_bit_wrong) {
       EXPECT_NE(message.find("d.npz': the member 'x.npy' of the NPZ (zip) archive is damaged"),
                 std::string::npos)
           << at << ": " << message;
+    }
+  }
+}
+
+/// An archive of one member as ZIP64 writes it, its sizes and places as numbers of 64 bits: size, packed size
+/// and place of the member, number of members, places of the directory and of its end. One of them may be
+/// `wrong`.
+std::string with_long_numbers(const std::string& archive, std::size_t which = 6, std::uint64_t wrong = 0) {
+  const std::size_t entry = archive.rfind("PK\x01\x02"), end = archive.rfind("PK\x05\x06");
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, archive.data() + at, sizeof value);
+    return std::uint64_t{value};
+  };
+  const std::size_t directory_bytes = end - entry + 28;
+  std::vector<std::uint64_t> numbers{number(entry + 24),     number(entry + 20), number(entry + 42), 1, entry,
+                                     entry + directory_bytes};
+  if (which < numbers.size()) numbers[which] = wrong;
+  const auto bytes = [&](std::size_t at) { return bytes_of<std::uint64_t>({numbers[at]}); };
+  std::string directory = archive.substr(entry, end - entry);
+  directory.replace(20, 8, 8, '\xFF').replace(30, 1, 1, '\x1C').replace(42, 4, 4, '\xFF');
+  directory += std::string("\x01\0\x18\0", 4) + bytes(0) + bytes(1) + bytes(2);
+  const std::string long_end = "PK\x06\x06" + std::string(20, '\0') + bytes(3) + bytes(3) +
+                               bytes_of<std::uint64_t>({directory_bytes}) + bytes(4);
+  const std::string locator = "PK\x06\x07" + std::string(4, '\0') + bytes(5) + std::string("\x01\0\0\0", 4);
+  std::string short_end = archive.substr(end);
+  short_end.replace(10, 2, 2, '\xFF').replace(16, 4, 4, '\xFF');
+  return archive.substr(0, entry) + directory + long_end + locator + short_end;
+}
+
+TEST(read_npz, takes_archives_with_numbers_of_64_bits_and_refuses_wrong_ones) {
+  const TemporaryFolder folder;
+  const std::string x = npy("<f4", "(2, 2)", bytes_of<float>({1, 2, 3, 4}));
+  for (const bool packed : {false, true}) {
+    const std::string archive = zip({{"arr_0.npy", x}}, packed);
+    EXPECT_EQ(row(read(folder.file("d.npz", with_long_numbers(archive))), 1), (std::vector<float>{3}));
+    constexpr std::uint64_t all = ~std::uint64_t{0};
+    for (std::size_t which = 0; which < 6; ++which) {
+      for (const std::uint64_t wrong :
+           {all, all / 2, all / 2 - 29, std::uint64_t{1} << 40, std::uint64_t{0xFFFFFFFF},
+            std::uint64_t{archive.size()}, std::uint64_t{7}}) {
+        const std::string message =
+            message_of(folder.file("d.npz", with_long_numbers(archive, which, wrong)));
+        if (message == "no error") {  // a packed member may end before the bytes that it is said to have
+          EXPECT_TRUE(packed && which == 1 && wrong == archive.size()) << which << " is " << wrong;
+        } else {
+          EXPECT_NE(message.find("d.npz"), std::string::npos) << which << " is " << wrong << ": " << message;
+        }
+      }
     }
   }
 }

@@ -51,6 +51,22 @@ TEST(plot_of, shows_the_choice_of_every_method) {
   EXPECT_TRUE(named(plot, "cross-validation").points_only);
 }
 
+TEST(plot_of, errors_that_span_much_have_a_logarithmic_axis) {
+  FitReport report;
+  const auto rounds = [&](std::initializer_list<double> errors) {
+    report.rounds.clear();
+    for (const double error : errors) {
+      Round& round = report.rounds.emplace_back();
+      round.round = round.features_used = std::ssize(report.rounds);
+      round.train_error = error;
+    }
+    return plot_of(report, "").log_y;
+  };
+  EXPECT_TRUE(rounds({0.5, 0.2, 0.05}));
+  EXPECT_FALSE(rounds({0.5, 0.3, 0.2}));
+  EXPECT_FALSE(rounds({0.5, 0.2, 0}));  // a logarithm could not show it
+}
+
 TEST(plot_of, onevsrest_counts_the_features_of_all_classes) {
   ThreadPool threads(1);
   const Dataset train = testing::class_rows(80, 5, 3);

@@ -90,8 +90,8 @@ class OnlineSharing {
   /// or a bias, and after the first example.
   void compare_with(Competitor competitor);
 
-  /// Tells of classes that will come, for `hypotheses` hierarchy: the set of a parent then begins with its first
-  /// example. Learning from a data set tells of all its classes itself.
+  /// Tells of classes that will come, for `hypotheses` hierarchy: the set of a parent then begins with its
+  /// first example. Learning from a data set tells of all its classes itself.
   void expect_classes(std::vector<std::string> names);
   /// The label of a line that can be learned from, as classes are named; empty if there is none.
   std::string label_of(std::string_view line);
