@@ -36,6 +36,12 @@ std::vector<double> errors_along(const ShareBoostFit& o, const Dataset& train, c
   return errors.empty() ? std::vector<double>{held_out.error_of_nothing(path)} : errors;
 }
 
+/// The trials judge weights of features that are chosen once. Among the many stumps a weak ridge also chooses
+/// thresholds that fit by chance, which no trial sees: there the ridge is one step stronger.
+bool is_step_stronger(const ShareBoostFit& o) {
+  return *o.pool.name == "stumps";
+}
+
 /// Ridges tried on the rows of split.test after learning from the others.
 std::vector<RidgeTrial> ridge_trials(const ShareBoostFit& o, const Dataset& train, const Split& split,
                                      const Target& target, const Context& context, double& factor) {
@@ -57,7 +63,9 @@ std::vector<RidgeTrial> ridge_trials(const ShareBoostFit& o, const Dataset& trai
   };
   std::vector<RidgeTrial> trials = try_ridges(*problem.pool, *problem.loss, problem.options,
                                               copies_of(*problem.rows), judge, weights, context);
-  factor = trials[strongest_within_one_error(trials, weights, copies_of(others))].factor;
+  std::size_t chosen = strongest_within_one_error(trials, weights, copies_of(others));
+  if (is_step_stronger(o) && chosen > 0) --chosen;
+  factor = trials[chosen].factor;
   return trials;
 }
 
@@ -175,9 +183,9 @@ double ridge_for(const ShareBoostFit& o, const Dataset& train, const Target& tar
   report.choices.push_back(
       trials.empty()
           ? fmt::format("ridge {:.3g} ({:g} / rows): too few rows to choose it from the data", ridge, factor)
-          : fmt::format("ridge {:.3g} ({:g} / rows): the strongest within one standard error of the least "
+          : fmt::format("ridge {:.3g} ({:g} / rows): {}the strongest within one standard error of the least "
                         "loss on {} held-out rows",
-                        ridge, factor, judges));
+                        ridge, factor, is_step_stronger(o) ? "a step above " : "", judges));
   return ridge;
 }
 

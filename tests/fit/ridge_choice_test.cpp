@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "fit/joint_rows.hpp"
@@ -86,6 +87,23 @@ TEST(fit_shareboost, an_unset_ridge_is_chosen_and_gives_the_model_of_that_ridge)
           {threads});
   EXPECT_EQ(fixed.model->payload(), chosen.model->payload());
   EXPECT_EQ(fixed.report.choices.size(), 1U);
+}
+
+TEST(fit_shareboost, stumps_take_a_step_above_the_strongest_ridge_that_is_as_good) {
+  ThreadPool threads(1);
+  const Dataset train = testing::class_rows(400, 6, 7);
+  ShareBoostFit options{.features = 4};
+  options.pool.name = "stumps";
+  const Fitted fitted = fit({train}, options, {threads});
+  EXPECT_NE(fitted.report.choices.front().find("a step above the strongest"), std::string::npos);
+  const nlohmann::json& choice = fitted.report.extra["ridge_choice"];
+  const auto& trials = choice["trials"];
+  const auto at =
+      std::ranges::find_if(trials, [&](const auto& trial) { return trial["factor"] == choice["factor"]; });
+  ASSERT_NE(at, trials.end());
+  if (at != trials.begin()) {
+    EXPECT_GT((*at)["loss"], (*(at + 1))["loss"]);
+  }
 }
 
 TEST(fit_shareboost, a_ridge_that_is_set_or_another_penalty_leaves_nothing_to_choose) {
