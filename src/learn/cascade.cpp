@@ -73,15 +73,14 @@ std::optional<std::size_t> stored_step(const Context& context, std::size_t steps
   return std::nullopt;
 }
 
-/// Weighted mean of each task's numbers, minus the offset if there is one.
-std::vector<double> task_means(const MultiOutputData& data, const Grid<double>* offset) {
+/// Weighted mean of each task's numbers.
+std::vector<double> task_means(const MultiOutputData& data) {
   std::vector<double> means(to_size(data.outputs()), 0.0);
   for (Index t = 0; t < data.outputs(); ++t) {
     const RowRange rows = data.rows_of(t);
     double sum = 0, weight = 0;
     for (Index i = rows.begin; i < rows.end; ++i) {
-      const double known = offset != nullptr ? (*offset)(i, data.own_rows() ? 0 : t) : 0;
-      sum += data.weights[to_size(i)] * (data.value_of(i, t) - known);
+      sum += data.weights[to_size(i)] * data.value_of(i, t);
       weight += data.weights[to_size(i)];
     }
     if (weight > 0) means[to_size(t)] = sum / weight;
@@ -94,7 +93,7 @@ double loss_of_empty(const MultiOutputData& data, const Loss& loss, const Cascad
                      Context& context) {
   Grid<double> scores(data.rows(), data.score_columns());
   if (data.has_numbers() && options.bias) {
-    const std::vector<double> means = task_means(data, nullptr);
+    const std::vector<double> means = task_means(data);
     for (Index t = 0; t < data.outputs(); ++t) {
       double* of_task = scores.column(data.own_rows() ? 0 : t);
       std::fill(of_task + data.rows_of(t).begin, of_task + data.rows_of(t).end, means[to_size(t)]);
@@ -103,20 +102,22 @@ double loss_of_empty(const MultiOutputData& data, const Loss& loss, const Cascad
   return evaluate(loss, scores, nullptr, context.threads);
 }
 
-/// Where a level starts: at zero, with numbers at the means that the offset lacks.
-CompositePoint start_of(const MultiOutputData& data, const Design& design, const Grid<double>& offset) {
+/// Where the first level starts: at zero, with numbers at their means.
+CompositePoint start_of(const MultiOutputData& data, const Design& design) {
   CompositePoint point = zero_point(design);
-  if (data.has_numbers() && design.has_bias()) point.bias = task_means(data, &offset);
+  if (data.has_numbers() && design.has_bias()) point.bias = task_means(data);
   return point;
 }
 
 /// argmin of eq. (4), by annealed smoothing; all steps but the last are solved loosely. From `near`, the
-/// increment of a similar problem, the last step is enough.
+/// increment of a similar problem, the last step is enough. Without it the level starts at its own
+/// increment, or at zero if it has none.
 FistaReport solve_level(const MultiOutputData& data, const Design& design, const CascadeOptions& options,
                         const Grid<double>& offset, const CompositePoint* near, CascadeLevel& level,
                         Context& context) {
   const LevelPenalty penalty = penalty_of(options, level);
-  level.increment = near != nullptr ? *near : start_of(data, design, offset);
+  if (near != nullptr) level.increment = *near;
+  if (level.increment.weights.empty()) level.increment = zero_point(design);
   FistaReport report;
   const auto steps = smoothing_steps(options);
   const std::optional<std::size_t> stored = stored_step(context, steps.size());
@@ -246,6 +247,7 @@ Cascade fit_cascade(const MultiOutputData& data, const CascadeOptions& given, Co
         level = known->levels[to_size(l)];
       } else {
         const CheckpointStep step(context.checkpoint, fmt::format("level {}", l + 1));
+        if (l == 0) level.increment = start_of(data, design);
         const CompositePoint* near = known == &stored ? nullptr : increment_of_mix(*known, level.mix);
         level.report = solve_level(data, design, options, cascade.scores, near, level, context);
       }
