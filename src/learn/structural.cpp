@@ -5,25 +5,18 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include "learn/learner_bytes.hpp"
-#include "learn/pool_scan.hpp"
+#include "learn/structural_engine.hpp"
 #include "sharelearn/run/error.hpp"
 #include "sharelearn/run/random.hpp"
-#include "solve/active_set.hpp"
 
 namespace sharelearn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr const char* kPathEntry = "path";  // of a checkpoint
 /// The restricted problem is solved to this fraction of the whole problem's tolerance.
 constexpr double kInnerShare = 0.5;
-constexpr int kMostTightenings = 12;
 constexpr double kTightening = 0.3;
 /// Scoring candidates one by one pays if they are at most this fraction of the pool.
 constexpr double kMostScreened = 0.25;
@@ -53,88 +46,6 @@ double size_of(const Grid<double>& residual, ThreadPool& threads) {
 }
 
 }  // namespace
-
-class StructuralBooster::Engine {
- public:
-  Engine(Pool& pool, const Loss& loss, const Penalty& penalty, const StructuralOptions& options,
-         const Context& context);
-  const StructuralStage& solve(double lambda);
-  double first_lambda();
-
-  StructuralRoundObserver observer;
-  StructuralResult result;
-  const Grid<double>& scores() const { return solver_.scores(); }
-  const std::vector<StructuralSlot>& slots() const { return slots_; }
-  void resume(const ObserverState& of_rounds);
-
- private:
-  /// Accuracy of the restricted problem.
-  struct Inner {
-    double tolerance = 0;
-    int tightenings = 0;
-  };
-  /// Where a run is within a lambda, at the beginning of a round.
-  struct Place {
-    std::size_t between = 0;  ///< intermediate lambdas that are done
-    Inner inner = {};
-    StructuralStage stage = {};
-  };
-  /// State after the weights of the features in use were optimised.
-  struct Optimum {
-    bool used_up = false;  ///< the solver's steps are used up
-    std::vector<Ranked> violators = {};
-  };
-  void approach(double lambda, StructuralStage& stage);
-  StructuralStop boost(double lambda, double tolerance, StructuralStage& stage);
-  StructuralStop boost_greedily(double lambda, StructuralStage& stage);
-  std::vector<Ranked> rank_all(double lambda);
-  std::vector<Ranked> begin(double lambda);
-  Optimum optimise(double lambda, double tolerance, Inner& inner, StructuralStage& stage);
-  bool selects(double lambda) const { return penalty_.is_norm() && lambda > 0; }
-  bool is_last_round(const StructuralStage& stage) const {
-    return options_.rounds > 0 && stage.rounds >= options_.rounds;
-  }
-  void certify(double lambda, StructuralStage& stage);
-  Index induce(const std::vector<Ranked>& violators);
-  std::vector<Index> screen(double lambda) const;
-  std::vector<Ranked> violators_among_screened(double lambda, double tolerance, double& score);
-  void include(Index candidate);
-  void add_columns(Index candidate);
-  void include_all();
-  void offer(const Inner& inner, const StructuralStage& stage);
-  void save(ByteWriter& out, const Inner& inner, const StructuralStage& stage) const;
-  void restore(ByteReader& in);
-  void restore_columns(ByteReader& in);
-  void restore_stages(ByteReader& in);
-  void back_prune();
-  double cost(Index candidate) const {
-    const auto at = static_cast<std::size_t>(candidate);
-    return at < options_.cost.size() ? options_.cost[at] : 1.0;
-  }
-  void record(double lambda, StructuralStage& stage);
-  Index design_column(const StructuralSlot& chosen);
-
-  Pool& pool_;
-  const Penalty& penalty_;
-  StructuralOptions options_;
-  Context context_;  // a copy: it is two references and a seed, and the caller's may be a temporary
-  ActiveSetSolver solver_;
-  PoolScan scan_;
-  std::vector<StructuralSlot> slots_;
-  std::unordered_map<Index, Grid<float>>
-      owned_;                                ///< columns of chosen candidates that the pool does not store
-  std::vector<Index> screened_;              ///< candidates that the strong rule keeps at this lambda
-  std::vector<char> active_;                 ///< candidate -> in the solver
-  std::unordered_map<Index, Index> design_;  ///< candidate -> its first design column of the result
-  std::vector<Index> designed_;              ///< its candidates, in order
-  Index design_columns_ = 0;
-  std::vector<Index> included_;   ///< candidates in the order of include(), also those dropped since
-  std::size_t between_ = 0;       ///< intermediate lambdas of this lambda that are done
-  std::optional<Place> resumed_;  ///< of a checkpoint, until the run is there again
-  ObserverState of_rounds_;
-  double scanned_lambda_ = 0;  ///< of the solution at which every candidate was last scored; 0: none
-  Clock::time_point start_ = Clock::now();
-};
 
 StructuralBooster::Engine::Engine(Pool& pool, const Loss& loss, const Penalty& penalty,
                                   const StructuralOptions& options, const Context& context)
@@ -396,7 +307,7 @@ void StructuralBooster::Engine::record(double lambda, StructuralStage& stage) {
   stage.loss = solver_.loss_value();
   stage.penalty = lambda * solver_.penalty_value();
   stage.objective = stage.loss + stage.penalty;
-  stage.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+  stage.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 /// Approaches a lambda that is far below the last one. Not used if rounds or their size are given: then
@@ -414,86 +325,6 @@ void StructuralBooster::Engine::approach(double lambda, StructuralStage& stage) 
     scanned_lambda_ = stop == StructuralStop::optimal ? at : 0;
   }
   observer = silenced;
-}
-
-/// Stores the state at the beginning of a round, if that is due.
-void StructuralBooster::Engine::offer(const Inner& inner, const StructuralStage& stage) {
-  if (context_.checkpoint == nullptr) return;
-  context_.checkpoint->offer(kPathEntry, [&](ByteWriter& out) { save(out, inner, stage); });
-}
-
-void StructuralBooster::Engine::resume(const ObserverState& of_rounds) {
-  of_rounds_ = of_rounds;
-  const std::string* found = context_.checkpoint ? context_.checkpoint->find(kPathEntry) : nullptr;
-  if (found == nullptr) return;
-  ByteReader in = context_.checkpoint->reader(*found);
-  restore(in);
-}
-
-void StructuralBooster::Engine::save(ByteWriter& out, const Inner& inner,
-                                     const StructuralStage& stage) const {
-  out.indices(included_);
-  std::vector<Index> in_use;
-  for (const StructuralSlot& slot : slots_) {
-    if (slot.column == 0) in_use.push_back(slot.candidate);
-  }
-  out.indices(in_use);
-  solver_.save(out);
-  out.doubles(scan_.scores());
-  out.indices(screened_);
-  write_bits(out, scanned_lambda_);
-  out.indices(designed_);
-  out.u64(result.stages.size());
-  for (const StructuralStage& solved : result.stages) write_stage(out, solved);
-  out.index(static_cast<Index>(between_));
-  write_bits(out, inner.tolerance);
-  out.index(inner.tightenings);
-  write_stage(out, stage);
-  if (of_rounds_.save) of_rounds_.save(out);
-}
-
-/// Brings pool and solver to the candidates that were in use. The pool may have grown with candidates that
-/// were dropped since; the first of them may be in use already (first_lambda()).
-void StructuralBooster::Engine::restore_columns(ByteReader& in) {
-  const std::vector<Index> included = in.indices(0, std::numeric_limits<Index>::max());
-  if (included.size() < included_.size() || !std::equal(included_.begin(), included_.end(), included.begin()))
-    in.damaged("its candidates are not those of this run");
-  for (std::size_t i = included_.size(); i < included.size(); ++i) {
-    if (included[i] >= pool_.candidates()) in.damaged("it has a candidate that the pool lacks");
-    pool_.chosen(included[i]);
-  }
-  included_ = included;
-  solver_.drop_zero_groups(1);
-  slots_.clear();
-  active_.assign(static_cast<std::size_t>(pool_.candidates()), 0);
-  for (const Index candidate : in.indices(0, pool_.candidates() - 1)) {
-    if (active_[static_cast<std::size_t>(candidate)] != 0) in.damaged("it has a candidate twice");
-    add_columns(candidate);
-  }
-}
-
-void StructuralBooster::Engine::restore_stages(ByteReader& in) {
-  for (const Index candidate : in.indices(0, pool_.candidates() - 1)) design_column({candidate, 0});
-  for (std::uint64_t left = in.u64(); left > 0; --left)
-    result.stages.push_back(read_structural_stage(in, design_columns_, solver_.outputs()));
-}
-
-void StructuralBooster::Engine::restore(ByteReader& in) {
-  restore_columns(in);
-  solver_.restore(in);
-  scan_.restore(in.doubles());
-  if (scan_.scores().size() > active_.size()) in.damaged("it has scores of candidates that the pool lacks");
-  screened_ = in.indices(0, pool_.candidates() - 1);
-  scanned_lambda_ = read_bits(in);
-  restore_stages(in);
-  Place place;
-  place.between = static_cast<std::size_t>(in.index(0, std::numeric_limits<int>::max()));
-  place.inner.tolerance = read_bits(in);
-  place.inner.tightenings = static_cast<int>(in.index(0, kMostTightenings));
-  place.stage = read_structural_stage(in, design_columns_, solver_.outputs());
-  resumed_ = std::move(place);
-  if (of_rounds_.restore) of_rounds_.restore(in);
-  in.expect_end();
 }
 
 const StructuralStage& StructuralBooster::Engine::solve(double lambda) {

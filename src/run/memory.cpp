@@ -118,6 +118,8 @@ void keep_large_arrays_off_the_heap() noexcept {
 #if defined(__GLIBC__)
   constexpr int large = 2 << 20;  // below this, new pages cost more time than the saved memory is worth
   (void)mallopt(M_MMAP_THRESHOLD, large);
+  // Arrays below it come and go in every step: their pages are kept for the next.
+  (void)mallopt(M_TRIM_THRESHOLD, 32 * large);
 #endif
 }
 

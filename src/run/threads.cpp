@@ -1,7 +1,6 @@
 #include "sharelearn/run/threads.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -16,18 +15,36 @@
 
 namespace sharelearn {
 
+namespace {
+
+constexpr int kLooks = 1000;  // some 10 to 50 microseconds
+
+/// Returns when `number` is not `old`. Many steps take less time than the system needs to wake a thread, so
+/// it looks for some microseconds before it sleeps.
+template <class T>
+void wait_while(const std::atomic<T>& number, T old, int looks) {
+  for (; looks > 0; --looks) {
+    if (number.load(std::memory_order_acquire) != old) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  number.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
 struct ThreadPool::Shared {
   using Work = std::function<void(std::int64_t, int)>;
 
-  std::mutex mutex;
-  std::condition_variable wake;  // a new job, or the end
-  std::condition_variable done;  // the last worker left the job
-  const Work* work = nullptr;
-  std::int64_t pieces = 0;
+  // What a worker reads is written before `job` changes; `job` changes when no worker is busy.
+  std::atomic<std::uint32_t> job{0};
+  std::atomic<int> busy{0};
   std::atomic<std::int64_t> next{0};
-  std::uint64_t job = 0;
-  int busy = 0;
-  bool stopping = false;
+  const Work* work = nullptr;  // null: the end
+  std::int64_t pieces = 0;
+  int looks = 0;
+  std::mutex mutex;  // of the failure
   std::int64_t failed_piece = 0;
   std::exception_ptr failure;
   int threads = 1;
@@ -75,23 +92,25 @@ struct ThreadPool::Shared {
   }
 
   void serve(int worker) {
-    std::uint64_t seen = 0;
-    std::unique_lock lock(mutex);
-    for (;;) {
-      wake.wait(lock, [&] { return stopping || job != seen; });
-      if (stopping) return;
-      seen = job;
-      lock.unlock();
+    for (std::uint32_t seen = 0;;) {
+      wait_while(job, seen++, looks);
+      if (work == nullptr) return;
       while (run_piece(worker)) {
       }
-      lock.lock();
-      if (--busy == 0) done.notify_one();
+      if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) busy.notify_one();
     }
+  }
+
+  void begin_job() {
+    job.fetch_add(1, std::memory_order_acq_rel);
+    job.notify_all();
   }
 };
 
 ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
-  if (threads <= 0) threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (threads <= 0) threads = cores;
+  if (threads <= cores) shared_->looks = kLooks;
   shared_->workers.reserve(static_cast<std::size_t>(threads - 1));
   try {
     for (; shared_->threads < threads; ++shared_->threads) {
@@ -104,11 +123,8 @@ ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->stopping = true;
-  }
-  shared_->wake.notify_all();
+  shared_->work = nullptr;
+  shared_->begin_job();
   shared_->workers.clear();
 }
 
@@ -143,19 +159,16 @@ void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int
     }
     return;
   }
-  {
-    const std::lock_guard lock(shared.mutex);
-    shared.work = &work;
-    shared.pieces = pieces;
-    shared.next.store(0, std::memory_order_relaxed);
-    shared.failure = nullptr;
-    shared.busy = shared.threads - 1;
-    ++shared.job;
-  }
-  shared.wake.notify_all();
+  shared.work = &work;
+  shared.pieces = pieces;
+  shared.next.store(0, std::memory_order_relaxed);
+  shared.failure = nullptr;
+  shared.busy.store(shared.threads - 1, std::memory_order_relaxed);
+  shared.begin_job();
   shared.run_pieces();
-  std::unique_lock lock(shared.mutex);
-  shared.done.wait(lock, [&] { return shared.busy == 0; });
+  for (int busy; (busy = shared.busy.load(std::memory_order_acquire)) != 0;) {
+    wait_while(shared.busy, busy, shared.looks);
+  }
   if (shared.failure) std::rethrow_exception(shared.failure);
 }
 

@@ -28,7 +28,8 @@ void to_probabilities(Link link, Grid<double>& scores);
 void to_log_probabilities(Link link, Grid<double>& scores);
 
 /// What held-out rows showed of the probability of the most probable class: where it was from[i], to[i] of
-/// the rows had that class. Linear in between, constant beyond the ends; empty: nothing is changed.
+/// the rows had that class, less what keeping the first place adds on average. Linear in between, constant
+/// beyond the ends; empty: nothing is changed.
 struct ConfidenceMap {
   std::vector<double> from;  ///< strictly ascending, in [0, 1]
   std::vector<double> to;    ///< ascending, in (0, 1)

@@ -26,8 +26,9 @@ void free_pages(void* pages, std::size_t bytes) noexcept;
 void limit_memory(std::int64_t bytes) noexcept;
 
 /// Arrays of megabytes that come and go would cut up the heap, which then grows by half the data's size and
-/// is never given back: from now on each gets pages of its own. For programs; a library leaves the choice to
-/// its user. Only glibc has this setting; elsewhere nothing changes.
+/// is never given back: from now on each gets pages of its own. Smaller ones stay there, and up to 64 MB of
+/// free heap are kept. For programs; a library leaves the choice to its user. Only glibc has these settings;
+/// elsewhere nothing changes.
 void keep_large_arrays_off_the_heap() noexcept;
 
 }  // namespace sharelearn
