@@ -98,7 +98,7 @@ int run(int argc, char** argv) {
     for (std::size_t c = 0; c < commands.size(); ++c) {
       if (!parsers[c]->parsed()) continue;
       if (!commands[c]->runs_on_ranks())
-        sharelearn::cli::refuse_ranks(fmt::format("`{}` runs", commands[c]->name()));
+        sharelearn::cli::refuse_ranks(fmt::format("{} runs", commands[c]->name()));
       return commands[c]->run();
     }
   } catch (const sharelearn::InputError& error) {

@@ -182,7 +182,7 @@ int PredictCommand::run() {
   const ModelPtr model = input_.load();
   check(*model);
   if (follow_) {
-    refuse_ranks("`--follow` answers rows as they come,");
+    refuse_ranks("`follow` answers rows as they come,");
     return follow(*model);
   }
   ThreadPool threads(input_.reading.threads);

@@ -52,8 +52,8 @@ Collective& ranks() {
 void end_with(std::string_view message, int code) noexcept {
   if (world && world->rank() > 0) {
     // Bad input is seen by all ranks: then the first one has ended the run before this one speaks.
-    constexpr unsigned wait = 300'000;
-    (void)::usleep(wait);
+    constexpr unsigned seconds = 3;
+    (void)::sleep(seconds);
     (void)::dup2(standard_error, STDERR_FILENO);
   }
   say(message);
