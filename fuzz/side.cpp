@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 0:
         return read_sets(input);
       case 1:
-        return (void)parse_competitor(input, "competitor").squared_norm();
+        return (void)parse_competitor(input, "competitor").squared_norm(Kernel{});
       case 2:
         return (void)parse_output_tree(std::string(input), {"a", "b", "c", "d"});
       case 3:

@@ -1,6 +1,7 @@
 #include "sharelearn/run/threads.hpp"
 
 #include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -14,22 +15,19 @@
 #include "sharelearn/run/monitor.hpp"
 
 namespace sharelearn {
-
 namespace {
 
-constexpr int kLooks = 1000;  // some 10 to 50 microseconds
+/// Many steps take less time than the system needs to wake a thread: who waits looks for some 10 to 50
+/// microseconds before it sleeps.
+constexpr int kLooks = 1000;
 
-/// Returns when `number` is not `old`. Many steps take less time than the system needs to wake a thread, so
-/// it looks for some microseconds before it sleeps.
-template <class T>
-void wait_while(const std::atomic<T>& number, T old, int looks) {
-  for (; looks > 0; --looks) {
-    if (number.load(std::memory_order_acquire) != old) return;
+template <class Done>
+void look_until(Done done, int looks) {
+  for (; looks > 0 && !done(); --looks) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
-  number.wait(old, std::memory_order_acquire);
 }
 
 }  // namespace
@@ -37,14 +35,16 @@ void wait_while(const std::atomic<T>& number, T old, int looks) {
 struct ThreadPool::Shared {
   using Work = std::function<void(std::int64_t, int)>;
 
-  // What a worker reads is written before `job` changes; `job` changes when no worker is busy.
-  std::atomic<std::uint32_t> job{0};
-  std::atomic<int> busy{0};
-  std::atomic<std::int64_t> next{0};
-  const Work* work = nullptr;  // null: the end
+  std::mutex mutex;
+  std::condition_variable wake;  // a new job, or the end
+  std::condition_variable done;  // the last worker left the job
+  const Work* work = nullptr;
   std::int64_t pieces = 0;
-  int looks = 0;
-  std::mutex mutex;  // of the failure
+  std::atomic<std::int64_t> next{0};
+  std::atomic<std::uint64_t> job{0};
+  std::atomic<int> busy{0};
+  int looks = 0;  // none where there are more threads than cores
+  bool stopping = false;
   std::int64_t failed_piece = 0;
   std::exception_ptr failure;
   int threads = 1;
@@ -92,18 +92,19 @@ struct ThreadPool::Shared {
   }
 
   void serve(int worker) {
-    for (std::uint32_t seen = 0;;) {
-      wait_while(job, seen++, looks);
-      if (work == nullptr) return;
+    for (std::uint64_t seen = 0;;) {
+      look_until([&] { return job != seen; }, looks);
+      {
+        std::unique_lock lock(mutex);
+        wake.wait(lock, [&] { return stopping || job != seen; });
+        if (stopping) return;
+        seen = job;
+      }
       while (run_piece(worker)) {
       }
-      if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) busy.notify_one();
+      const std::lock_guard lock(mutex);
+      if (--busy == 0) done.notify_one();
     }
-  }
-
-  void begin_job() {
-    job.fetch_add(1, std::memory_order_acq_rel);
-    job.notify_all();
   }
 };
 
@@ -123,8 +124,11 @@ ThreadPool::ThreadPool(int threads) : shared_(std::make_unique<Shared>()) {
 }
 
 ThreadPool::~ThreadPool() {
-  shared_->work = nullptr;
-  shared_->begin_job();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stopping = true;
+  }
+  shared_->wake.notify_all();
   shared_->workers.clear();
 }
 
@@ -159,16 +163,20 @@ void ThreadPool::for_each(std::int64_t pieces, const std::function<void(std::int
     }
     return;
   }
-  shared.work = &work;
-  shared.pieces = pieces;
-  shared.next.store(0, std::memory_order_relaxed);
-  shared.failure = nullptr;
-  shared.busy.store(shared.threads - 1, std::memory_order_relaxed);
-  shared.begin_job();
-  shared.run_pieces();
-  for (int busy; (busy = shared.busy.load(std::memory_order_acquire)) != 0;) {
-    wait_while(shared.busy, busy, shared.looks);
+  {
+    const std::lock_guard lock(shared.mutex);
+    shared.work = &work;
+    shared.pieces = pieces;
+    shared.next.store(0, std::memory_order_relaxed);
+    shared.failure = nullptr;
+    shared.busy = shared.threads - 1;
+    ++shared.job;
   }
+  shared.wake.notify_all();
+  shared.run_pieces();
+  look_until([&] { return shared.busy == 0; }, shared.looks);
+  std::unique_lock lock(shared.mutex);
+  shared.done.wait(lock, [&] { return shared.busy == 0; });
   if (shared.failure) std::rethrow_exception(shared.failure);
 }
 
