@@ -40,7 +40,7 @@ def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     left = r"about \d+(\.\d)? (s|min|h) left"
     runs = {
-        "features": ["fit", "shareboost", "data.svm", "--features", "40", "--rule", "line", "--shortlist", "0", "--ridge", "1e-4"],
+        "features": ["fit", "shareboost", "data.svm", "--features", "500", "--pool", "products", "--rule", "line", "--ridge", "1e-4"],
         "lambdas": ["fit", "gradboost", "data.svm", "--path", "5000", "--path-min", "1e-5"],
         "rounds": ["fit", "jointboost", "data.svm", "--rounds", "100000"],
     }
