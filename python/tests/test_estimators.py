@@ -388,7 +388,7 @@ def test_pictures(digits):
     assert plot.templates(share, (8, 8)).images[0].get_array().shape == (8, 8)
     cascade = sl.CascadeClassifier(phi=[0.1, 0.05]).fit(X, y)
     assert len(plot.cascade_levels(cascade).patches) == 2
-    searched = sl.CascadeClassifier(levels=1, phi_scales=[0.2, 0.1], folds=2, choose="one-standard-error", calibration="none")
+    searched = sl.CascadeClassifier(levels=1, phi_scales=[0.2, 0.1], folds=2, calibration="none")
     tried = searched.fit(X[:200], y[:200]).report_["cross_validation"]
     points = plot.error_path(searched).containers[0].lines[0].get_ydata()
     assert set(points) <= {trial["error"] for trial in tried} and len(points) > 1
