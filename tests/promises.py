@@ -20,6 +20,7 @@ def program_tests(top):
     for path in top.glob("tests/**/CMakeLists.txt"):
         for name in re.findall(r"add_test\(\s*NAME ([\w.]+)(?=\s)", path.read_text()):
             yield name
+        yield from (f"cli.{name}" for name in re.findall(r"cli_script\((\w+) \d", path.read_text()))
     for path in (top / "tests" / "cli" / "cases").glob("*.json"):
         yield f"cli.{path.stem}"
         for case in json.loads(path.read_text())["cases"]:
