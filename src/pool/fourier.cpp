@@ -20,6 +20,9 @@ namespace {
 constexpr Index kColumnsAtOnce = 256;
 /// A model file with more features is not read, and sizes are far from overflow.
 constexpr Index kMostFeatures = Index{1} << 24;
+/// Frequencies, columns x features: they are drawn anew for every few rows, so that a small file of a model
+/// could ask for hours of work.
+constexpr Index kMostFrequencies = Index{1} << 27;
 
 }  // namespace
 
@@ -27,6 +30,10 @@ FourierFeature::FourierFeature(Index inputs, Index count, double sigma, std::uin
     : inputs_(inputs), count_(count), sigma_(sigma), seed_(seed) {
   if (count < 1 || count > kMostFeatures)
     throw InputError(fmt::format("expected 1 to {} random Fourier features, found {}", kMostFeatures, count));
+  if (inputs > kMostFrequencies / count)
+    throw InputError(
+        fmt::format("{} random Fourier features of {} columns have too many frequencies: expected at most {}",
+                    count, inputs, kMostFrequencies));
   if (!(sigma > 0 && std::isfinite(sigma))) {
     throw InputError(fmt::format("random Fourier features need sigma above 0, {} given", sigma));
   }
@@ -116,6 +123,7 @@ FeaturePtr FourierFeature::read(ByteReader& in, Index columns) {
   const Index count = in.index(1, kMostFeatures);
   const double sigma = in.f64();
   if (!(sigma > 0)) in.damaged("the width of its Fourier features is not positive");
+  if (inputs > kMostFrequencies / count) in.damaged("its Fourier features have too many frequencies");
   // The file holds only the seed of the frequencies.
   require_memory(
       8.0 * static_cast<double>(inputs) +

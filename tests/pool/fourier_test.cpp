@@ -61,5 +61,19 @@ TEST(fourier, widths_and_numbers_out_of_range_are_refused) {
   EXPECT_THROW(FourierFeature(3, 5, 0, 1), InputError);
 }
 
+TEST(fourier, more_frequencies_than_can_be_drawn_in_seconds_are_refused) {
+  constexpr Index columns = Index{1} << 14;
+  EXPECT_THROW(FourierFeature(columns, columns, 1, 1), InputError);
+  ByteWriter out;
+  write_feature(out, FourierFeature(columns, 1, 1, 1));
+  std::string bytes = out.bytes();
+  ByteWriter many;
+  many.index(columns);
+  bytes.replace(bytes.size() - 3 * many.bytes().size(), many.bytes().size(),
+                many.bytes());  // then sigma, seed
+  ByteReader in(bytes, "test");
+  EXPECT_THROW(read_feature(in, columns), InputError);
+}
+
 }  // namespace
 }  // namespace sharelearn

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sharelearn/loss/multiclass_logistic.hpp"
 #include "sharelearn/loss/squared.hpp"
 #include "support.hpp"
@@ -10,25 +12,25 @@
 namespace sharelearn {
 namespace {
 
-constexpr Index kRows = 300, kUsed = 4, kJoining = 6, kOutputs = 3;
+constexpr Index kGainRows = 300, kUsed = 4, kJoining = 6, kGainOutputs = 3;
 
 struct Setting {
-  Setting() : x(test::random_dense(kRows, kUsed + kJoining, 5)), target(kRows, kOutputs) {
-    for (Index i = 0; i < kRows; ++i) {
-      for (Index c = 0; c < kOutputs; ++c)
+  Setting() : x(test::random_dense(kGainRows, kUsed + kJoining, 5)), target(kGainRows, kGainOutputs) {
+    for (Index i = 0; i < kGainRows; ++i) {
+      for (Index c = 0; c < kGainOutputs; ++c)
         target(i, c) = x(i, c) + 0.5 * x(i, c + 4) * x(i, 1) + 0.3 * x(i, c + 6);
     }
   }
   Grid<float> columns(Index first, Index count) const {
-    Grid<float> out(kRows, count);
-    for (Index j = 0; j < count; ++j) std::copy_n(x.column(first + j), kRows, out.column(j));
+    Grid<float> out(kGainRows, count);
+    for (Index j = 0; j < count; ++j) std::copy_n(x.column(first + j), kGainRows, out.column(j));
     return out;
   }
   /// The least objective with the columns in use and `count` more from `first` on.
   double least(const Loss& loss, Index first, Index count) {
-    Grid<float> both(kRows, kUsed + count);
+    Grid<float> both(kGainRows, kUsed + count);
     for (Index j = 0; j < kUsed + count; ++j)
-      std::copy_n(x.column(j < kUsed ? j : first + j - kUsed), kRows, both.column(j));
+      std::copy_n(x.column(j < kUsed ? j : first + j - kUsed), kGainRows, both.column(j));
     const DesignProblem problem(both, kUsed + count, loss, true, penalty, threads);
     CorrectiveState state;
     state.w.assign(problem.variables(), 0.0);
@@ -40,7 +42,7 @@ struct Setting {
     CorrectiveState state;
     state.w.assign(problem.variables(), 0.0);
     before = minimise(problem, {.tolerance = 1e-14, .max_iterations = iterations}, state).objective;
-    Grid<double> scratch(kRows, kOutputs);
+    Grid<double> scratch(kGainRows, kGainOutputs);
     const Preconditioner preconditioner(problem, state.scores, scratch);
     return entry_gains(problem, preconditioner, state, columns(kUsed, kJoining), sizes);
   }
@@ -53,7 +55,7 @@ struct Setting {
 
 TEST(EntryGain, is_the_decrease_for_a_quadratic_loss) {
   Setting setting;
-  const Squared loss(setting.target, test::equal_weights(kRows));
+  const Squared loss(setting.target, test::equal_weights(kGainRows));
   const std::vector<Index> sizes = {1, 2, 1, 2};
   const std::vector<double> gains = setting.gains(loss, sizes, 1000);
   Index first = kUsed;
@@ -66,8 +68,8 @@ TEST(EntryGain, is_the_decrease_for_a_quadratic_loss) {
 
 TEST(EntryGain, orders_candidates_of_a_classification_as_their_decreases_do) {
   Setting setting;
-  const MulticlassLogistic loss(test::random_labels(setting.x, kOutputs, 3), kOutputs,
-                                test::equal_weights(kRows), 1);
+  const MulticlassLogistic loss(test::random_labels(setting.x, kGainOutputs, 3), kGainOutputs,
+                                test::equal_weights(kGainRows), 1);
   const std::vector<double> gains = setting.gains(loss, std::vector<Index>(kJoining, 1), 1000);
   const auto best = std::ranges::max_element(gains) - gains.begin();
   for (Index j = 0; j < kJoining; ++j) {
@@ -80,8 +82,8 @@ TEST(EntryGain, orders_candidates_of_a_classification_as_their_decreases_do) {
 
 TEST(EntryGain, of_a_column_that_repeats_one_in_use_is_nothing) {
   Setting setting;
-  std::copy_n(setting.x.column(1), kRows, setting.x.column(kUsed));
-  const Squared loss(setting.target, test::equal_weights(kRows));
+  std::copy_n(setting.x.column(1), kGainRows, setting.x.column(kUsed));
+  const Squared loss(setting.target, test::equal_weights(kGainRows));
   setting.penalty = {};
   const std::vector<double> gains = setting.gains(loss, std::vector<Index>(kJoining, 1), 1000);
   EXPECT_LT(gains.front(), 1e-6);
