@@ -213,10 +213,19 @@ TEST(HostileModel, columns_that_are_not_in_the_file_are_not_trusted) {
   EXPECT_NE(fault_of([&] { wide->predict(rows, threads); }).find("columns needs"), std::string::npos);
 }
 
-TEST(HostileModel, fourier_features_say_what_they_need) {
-  LinearModel model = linear(Index{1} << 30);
-  model.features = {std::make_shared<FourierFeature>(Index{1} << 30, Index{1} << 24, 1.0, 1)};
-  EXPECT_NE(fault_of([&] { reread(model); }).find("random Fourier features"), std::string::npos);
+TEST(HostileModel, fourier_features_with_hours_of_frequencies_are_refused) {
+  constexpr Index columns = Index{1} << 14;
+  LinearModel model = linear(columns);
+  model.features = {std::make_shared<FourierFeature>(columns, 1, 1.0, 1)};
+  ByteWriter one, many;
+  for (ByteWriter* out : {&one, &many}) out->index(columns);
+  one.index(1);
+  many.index(Index{1} << 24);
+  const std::string payload = replaced_once(model.payload(), one.bytes(), many.bytes());
+  EXPECT_NE(fault_of([&] {
+              model_from_bytes(file_of("linear", "{}", payload, model.link()), "file");
+            }).find("too many frequencies"),
+            std::string::npos);
 }
 
 TEST(HostileModel, an_online_cascade_says_what_it_needs) {
