@@ -4,24 +4,14 @@
 #include <rapidcheck/gtest.h>
 
 #include <atomic>
-#include <cmath>
 #include <numeric>
 
 #include "run/serial_sum.hpp"
 #include "run/thread_ranks.hpp"
-#include "sharelearn/run/random.hpp"
+#include "run/uneven_numbers.hpp"
 
 namespace sharelearn {
 namespace {
-
-/// Numbers whose sum depends on the order of additions.
-std::vector<double> uneven_numbers(Index count) {
-  Random random(11);
-  std::vector<double> numbers;
-  for (Index i = 0; i < count; ++i)
-    numbers.push_back(random.normal() * std::pow(10.0, random.uniform(-8, 8)));
-  return numbers;
-}
 
 /// A number goes to one of the sums.
 void add(const std::vector<double>& numbers, RowRange block, std::span<double> sums) {

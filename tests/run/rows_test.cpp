@@ -6,19 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "run/uneven_numbers.hpp"
 #include "sharelearn/run/random.hpp"
 
 namespace sharelearn {
 namespace {
-
-/// Numbers whose sum depends on the order of additions.
-std::vector<double> uneven_numbers(Index count) {
-  Random random(7);
-  std::vector<double> numbers;
-  for (Index i = 0; i < count; ++i)
-    numbers.push_back(random.normal() * std::pow(10.0, random.uniform(-8, 8)));
-  return numbers;
-}
 
 double sum_of(const std::vector<double>& numbers, RowRange range) {
   double sum = 0;
